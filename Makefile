@@ -1,0 +1,100 @@
+# Needs Python >= 3.11, make and git; node and npm too for the tests. `make help` lists the targets.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+# Without byte code, every start compiles the whole tree again (seconds, for litellm).
+unexport PYTHONDONTWRITEBYTECODE
+# Use the Python that is here; never fetch another.
+export UV_PYTHON_DOWNLOADS := never
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+CLIENTS := tests/e2e/clients
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --custom-compile-command 'make lock'
+
+##@ Use
+.PHONY: help demo
+
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/.stamp ## see it work, offline and without a key (answers yes when nobody can type)
+	@if [ -t 0 ]; then exec $(BIN)/agent-server demo; else exec $(BIN)/agent-server demo --yes; fi
+
+##@ Check
+.PHONY: test check fix lint types layers unit e2e
+
+test: setup lint types layers ## all of it, as CI runs it
+	$(BIN)/pytest tests -n $(WORKERS)
+
+check: lint types layers unit ## the quick part: before each commit
+
+fix: .venv/.stamp ## format, and repair what can be repaired
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+lint: .venv/.stamp ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.stamp ## basedpyright, strict
+	$(BIN)/basedpyright
+
+layers: .venv/.stamp ## import-linter: imports point down
+	$(BIN)/lint-imports
+
+unit: .venv/.stamp ## the tests in memory
+	$(BIN)/pytest tests --ignore=tests/e2e -n $(WORKERS)
+
+e2e: setup ## the tests with real processes, clients and editors
+	$(BIN)/pytest tests/e2e -n $(WORKERS)
+
+##@ Look
+.PHONY: sizes bench
+
+sizes: .venv/.stamp ## the ten longest files and functions
+	@$(BIN)/python scripts/sizes.py
+
+bench: .venv/.stamp ## start-up, measured
+	$(BIN)/python benchmarks/startup.py
+
+##@ Make
+.PHONY: setup schema snap lock
+
+setup: .venv/.stamp $(CLIENTS)/node_modules/.stamp ## .venv with .venv/bin/agent-server, and the test clients
+
+schema: .venv/.stamp ## write protocol/'s schema anew from the code
+	$(BIN)/agent-server schema --write protocol
+
+snap: .venv/.stamp ## fill in and correct inline snapshots: read the diff
+	$(BIN)/pytest tests --ignore=tests/e2e --inline-snapshot=create,fix
+
+lock: .venv/.stamp ## resolve the dependencies of pyproject.toml anew (UPGRADE=--upgrade: to the newest)
+	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --output-file requirements.lock
+	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --group dev --output-file requirements-dev.lock
+
+# uv comes by pip and its hash is checked like every other. It then makes the environment equal to the lock
+# (pip is not in it), so a broken or foreign .venv is made anew.
+.venv/.stamp: pyproject.toml requirements.lock requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo 'agent-server needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(BIN)/python -c '' 2>/dev/null && $(BIN)/uv --version >/dev/null 2>&1 || { \
+	  $(PYTHON) -m venv --clear .venv; \
+	  awk '/^uv==/ { found = 1 } found { print } found && !/\\$$/ { exit }' requirements-dev.lock >.venv/uv.lock; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+	    --requirement .venv/uv.lock; }
+	VIRTUAL_ENV=.venv $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode requirements-dev.lock
+	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --no-index --editable .
+	@touch $@
+
+$(CLIENTS)/node_modules/.stamp: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json
+	cd $(CLIENTS) && npm ci --ignore-scripts --no-progress --loglevel=error
+	@touch $@

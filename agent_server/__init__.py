@@ -1,0 +1,1 @@
+"""A coding agent that lives in the editor, speaking ACP and LSP over stdio."""
