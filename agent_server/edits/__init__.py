@@ -1,0 +1,1 @@
+"""Edits: text algebra, proposals, applying; never a byte outside the hunks."""

@@ -1,0 +1,71 @@
+"""What editing needs of the connected editor. Implemented in front/ (ACP `fs/*`, LSP documents); `NoEditor` when absent."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from agent_server.loop.proposal import FileChange
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A document as the editor has it, unsaved changes included."""
+
+    text: str
+    """Its own line ends, no BOM."""
+    version: int | None
+    """The document version the editor counts; None where the protocol has none (ACP)."""
+
+
+Outcome = Literal["applied", "stale", "declined", "failed", "unknown"]
+"""What stands now, proved by content: ours · something else, nothing of ours · the editor or person refused ·
+an error, nothing of ours · could not be verified in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The answer of an editor, already verified by content (an editor's `applied: true` proves nothing)."""
+
+    outcome: Outcome
+    text: str | None
+    """The document as it is now, when known."""
+    version: int | None = None
+    reason: str | None = None
+
+
+class Editor(Protocol):
+    """The documents of the connected editor."""
+
+    async def snapshot(self, path: str) -> Snapshot | None:
+        """The document at this absolute path; None when the editor does not have it (then the disk is the truth)."""
+        ...
+
+    async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
+        """Make `change.base_text` into `change.new_text` in the document, as one undo step, without saving.
+
+        Compare first: when the document is no longer `base_text`, change nothing and say `stale`. Bounded: 2 s for
+        the proof, then `unknown`.
+        """
+        ...
+
+    async def save(self, path: str) -> bool:
+        """Ask the editor to save the document; False when it cannot be asked or did not."""
+        ...
+
+
+class NoEditor:
+    """A client that has no documents: everything is read from and written to the disk."""
+
+    async def snapshot(self, path: str) -> Snapshot | None:
+        """Always None."""
+        del path
+        return None
+
+    async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
+        """Never reached: nothing is open."""
+        del txn, label
+        return Applied("failed", None, reason=f"{change.path} is not open in an editor")
+
+    async def save(self, path: str) -> bool:
+        """Nothing to save."""
+        del path
+        return False

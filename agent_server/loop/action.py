@@ -1,0 +1,70 @@
+"""What a call is about to do, as the policy judges it: typed, never prose, never file content (R98)."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent_server.loop.proposal import Proposal, Resolution
+
+ActionKind = Literal["read", "write", "delete", "exec", "net", "agent", "ask", "note"]
+"""`note` touches only the session's own state (todo)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """The risk-relevant part of a call."""
+
+    kind: ActionKind
+    tool: str
+    paths: tuple[str, ...] = ()
+    """Absolute, links resolved."""
+    command: str | None = None
+    """The whole shell command line, for `exec`."""
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The kernel's verdict."""
+
+    verdict: Literal["allow", "ask", "block"]
+    reason: str
+    """Why, in words for the person: `not in your allow rules`."""
+    floor: bool = False
+    """The floor says so: no mode, rule, grant or `--yes` loosens it."""
+
+
+Scope = Literal["once", "session", "workspace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to the person. With a `proposal` it is the gate of an edit."""
+
+    call_id: str
+    title: str
+    """Verb and object: `npm publish --access public`, `edit src/a.py`."""
+    action: Action
+    decision: Decision
+    scopes: tuple[Scope, ...]
+    """How far a yes may go; on the floor only `once`."""
+    proposal: Proposal | None = None
+
+
+AnswerKind = Literal["allow_once", "allow_session", "allow_workspace", "reject", "cancelled", "timed_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the person said. Anything that is not a clear yes is no."""
+
+    kind: AnswerKind
+    resolution: Resolution | None = None
+    """Which parts of the proposal; None with a yes means all of it."""
+    feedback: str | None = None
+    """Words for the model."""
+    by: str = field(default="person")
+
+    @property
+    def allows(self) -> bool:
+        """Whether the call may run."""
+        return self.kind in ("allow_once", "allow_session", "allow_workspace")

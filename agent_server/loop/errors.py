@@ -1,0 +1,84 @@
+"""The one tree of errors.
+
+A class per thing a caller can do differently. `front/rpc/errors.py` maps the tree to JSON-RPC codes;
+nothing below `front/` knows those codes.
+
+    AgentServerError
+      ClientMistake         the editor asked the impossible
+        UnknownSession      no session has that id
+        SessionBusy         another process holds the session; it can only be read
+        StaleRevision       a decision named a revision that is no longer current
+        EditRefused         the file cannot be edited as asked (binary, unencodable, outside, ambiguous …)
+      ModelFailure          the model could not answer; carries a `Fault`
+      StoreFailure          the transcript could not be kept
+      BadArguments          the model called a tool with arguments that do not fit (a result, never an error on a wire)
+      BadSetting            a setting has a wrong value; names file, line and key
+
+A failing tool is a `ToolResult`, not an exception.
+"""
+
+from agent_server.loop.faults import Fault
+
+
+class AgentServerError(Exception):
+    """Root of every error this program raises on purpose; `str()` is a sentence for a person."""
+
+
+class ClientMistake(AgentServerError):
+    """The client asked for something that cannot be done."""
+
+
+class UnknownSession(ClientMistake):
+    """No session has that id."""
+
+
+class SessionBusy(ClientMistake):
+    """Another process holds the session; here it can only be read."""
+
+
+class StaleRevision(ClientMistake):
+    """A decision named a revision of a proposal that is no longer current."""
+
+    def __init__(self, message: str, *, revision: int) -> None:
+        """Remember the `revision` that is current."""
+        super().__init__(message)
+        self.revision = revision
+
+
+class EditRefused(ClientMistake):
+    """The file cannot be edited as asked; nothing was changed. `reason` is one snake_case word."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        """Keep the machine-readable `reason` beside the sentence."""
+        super().__init__(message)
+        self.reason = reason
+
+
+class ModelFailure(AgentServerError):
+    """The model could not answer. What to do about it depends only on `fault` (loop.md §2.4)."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        fault: Fault,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        """`status` is the HTTP status if there was one; `retry_after_s` what the provider asked for."""
+        super().__init__(message)
+        self.fault = fault
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+class StoreFailure(AgentServerError):
+    """The transcript could not be kept; the turn ends before the next effect."""
+
+
+class BadArguments(AgentServerError):
+    """The model's arguments for a tool do not fit its schema; the sentence names the field."""
+
+
+class BadSetting(AgentServerError):
+    """A setting has a wrong value; the sentence names file, line and key."""

@@ -1,0 +1,213 @@
+"""Everything a client may see of a turn, in the order it happened. Facts are never dropped; text deltas may be merged.
+
+Law of order: an event that states a fact follows the log entry of that fact; `TurnDone` is the last event of a turn;
+`CallPending` precedes every other event of its call, `CallFinished` ends it, always before `TurnDone`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent_server.loop.action import Question
+from agent_server.loop.model import (
+    CallKey,
+    Detail,
+    DoneReason,
+    Effect,
+    Location,
+    Part,
+    PlanItem,
+    ToolKind,
+    ToolResult,
+    TurnId,
+    Usage,
+)
+from agent_server.loop.proposal import EditState, HunkState, Proposal
+
+StateName = Literal["thinking", "streaming", "executing", "confirming", "compacting", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The turn entered a state; `label` says it for a status bar."""
+
+    turn: TurnId
+    state: StateName
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserSaid:
+    """A user message entered the conversation (live only for steered and queued text; always in a replay)."""
+
+    turn: TurnId
+    message_id: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A streamed piece of the answer. A tool call between two texts starts a new `message_id`."""
+
+    turn: TurnId
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtDelta:
+    """A streamed piece of the model's thinking."""
+
+    turn: TurnId
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDiscarded:
+    """The text shown under `message_id` belongs to a failed attempt and is not part of the conversation."""
+
+    turn: TurnId
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallPending:
+    """The model began a call (its name is known), or the call is now understood (title, kind, places, proposal)."""
+
+    turn: TurnId
+    key: CallKey
+    tool: str
+    title: str
+    kind: ToolKind
+    locations: tuple[Location, ...] = ()
+    arguments: str | None = None
+    """Raw JSON text, once complete."""
+    proposal: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """Tool code runs now."""
+
+    turn: TurnId
+    key: CallKey
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgress:
+    """Output of a running tool, only the new part."""
+
+    turn: TurnId
+    key: CallKey
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished:
+    """The call has its result."""
+
+    turn: TurnId
+    key: CallKey
+    tool: str
+    result: ToolResult
+    effect: Effect
+    seconds: float | None = None
+    """How long the tool code ran; None in a replay or when it never ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationRequired:
+    """A question is open; the answer comes through the approver, not through this event."""
+
+    turn: TurnId
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class EditChanged:
+    """A proposed edit changed its state. `hunks` maps (path, hunk id) to the hunk's own state."""
+
+    turn: TurnId
+    proposal: Proposal
+    state: EditState
+    hunks: tuple[tuple[str, str, HunkState], ...] = ()
+    message: str | None = None
+    gated: bool = True
+    """False: applied without a question (`accept_edits`, `auto`), shown for review."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """The model's plan, whole."""
+
+    turn: TurnId
+    items: tuple[PlanItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UsageChanged:
+    """Tokens in use after the last reply, the model's window, and the session's cost so far."""
+
+    turn: TurnId
+    used: int
+    window: int
+    session: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """A request failed and is repeated after a delay."""
+
+    turn: TurnId
+    fault: str
+    attempt: int
+    delay_s: float
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the person should know that is not part of the conversation."""
+
+    severity: Literal["info", "warning", "error"]
+    title: str
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TitleChanged:
+    """The session has a (new) title."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDone:
+    """The turn is over; nothing follows it."""
+
+    turn: TurnId
+    reason: DoneReason
+    detail: Detail
+    usage: Usage = field(default_factory=Usage)
+    message: str | None = None
+
+
+Event = (
+    StateChanged
+    | UserSaid
+    | TextDelta
+    | ThoughtDelta
+    | TextDiscarded
+    | CallPending
+    | CallStarted
+    | CallProgress
+    | CallFinished
+    | ConfirmationRequired
+    | EditChanged
+    | PlanChanged
+    | UsageChanged
+    | Retrying
+    | Notice
+    | TitleChanged
+    | TurnDone
+)

@@ -1,0 +1,1 @@
+"""Sessions: one actor each."""
