@@ -1,0 +1,1 @@
+"""From log to provider request: what the model is shown. Pure functions."""

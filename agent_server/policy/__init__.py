@@ -1,0 +1,1 @@
+"""From typed action to decision: allow, ask or deny. Pure."""

@@ -1,0 +1,1 @@
+"""Adapters that keep the log: SQLite, one writer."""

@@ -1,0 +1,1 @@
+"""What the model may do in the workspace, one module per tool."""
