@@ -14,6 +14,7 @@ export UV_PYTHON_DOWNLOADS := never
 PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
+PYTEST := $(BIN)/pytest -n $(WORKERS) --inline-snapshot=disable  # it has no part in a run over several processes
 CLIENTS := tests/e2e/clients
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command 'make lock'
@@ -33,7 +34,7 @@ demo: .venv/.stamp ## see it work, offline and without a key (answers yes when n
 .PHONY: test check fix lint types layers unit e2e
 
 test: setup lint types layers ## all of it, as CI runs it
-	$(BIN)/pytest tests -n $(WORKERS)
+	$(PYTEST) tests
 
 check: lint types layers unit ## the quick part: before each commit
 
@@ -52,10 +53,10 @@ layers: .venv/.stamp ## import-linter: imports point down
 	$(BIN)/lint-imports
 
 unit: .venv/.stamp ## the tests in memory
-	$(BIN)/pytest tests --ignore=tests/e2e -n $(WORKERS)
+	$(PYTEST) tests --ignore=tests/e2e
 
 e2e: setup ## the tests with real processes, clients and editors
-	$(BIN)/pytest tests/e2e -n $(WORKERS)
+	$(PYTEST) tests/e2e
 
 ##@ Look
 .PHONY: sizes bench

@@ -1,0 +1,63 @@
+"""The repository's promises about itself, our choice."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agent_server.version import __version__
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+# Split, so that this file does not name them either.
+REGISTRIES = re.compile(
+    "|".join(("pypi" + r"\.org", "python" + "hosted", "registry" + r"\.npmjs", "crates" + r"\.io"))
+)
+
+
+def committed_texts() -> list[tuple[str, str]]:
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
+    ).stdout.split("\0")
+    files = [ROOT / name for name in names if name]
+    return [
+        (str(path.relative_to(ROOT)), path.read_bytes().decode("utf-8", errors="replace"))
+        for path in files
+        if path.is_file()
+    ]
+
+
+def test_the_baked_version_is_the_projects() -> None:
+    assert PROJECT["version"] == __version__
+
+
+def test_no_committed_file_names_a_package_registry() -> None:
+    assert [name for name, text in committed_texts() if REGISTRIES.search(text)] == []
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_package_is_pinned_with_hashes(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=[a-zA-Z0-9])", text)[1:]
+
+    assert entries
+    assert [e.split()[0] for e in entries if "==" not in e or "--hash=sha256:" not in e] == []
+
+
+def test_both_locks_agree() -> None:
+    runtime, development = (
+        dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE))
+        for name in LOCKS
+    )
+
+    assert runtime.items() <= development.items()
+
+
+def test_every_requirement_of_the_project_is_locked() -> None:
+    locked = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    required = [re.split(r"[<>=!~ \[;]", line)[0] for line in PROJECT["dependencies"]]
+
+    assert [name for name in required if f"\n{name}==" not in locked] == []
