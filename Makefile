@@ -14,7 +14,8 @@ export UV_PYTHON_DOWNLOADS := never
 PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
-PYTEST := $(BIN)/pytest -n $(WORKERS) --inline-snapshot=disable  # it has no part in a run over several processes
+# inline-snapshot cannot write from several processes; `make snap` uses one.
+PYTEST := $(BIN)/pytest -n $(WORKERS) --inline-snapshot=disable
 CLIENTS := tests/e2e/clients
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command 'make lock'
@@ -72,11 +73,12 @@ bench: .venv/.stamp ## start-up, measured
 
 setup: .venv/.stamp $(CLIENTS)/node_modules/.stamp ## .venv with .venv/bin/agent-server, and the test clients
 
-schema: .venv/.stamp ## write protocol/'s schema anew from the code
-	$(BIN)/agent-server schema --write protocol
+schema: .venv/.stamp ## write protocol/schema.json anew from the code
+	$(BIN)/agent-server schema >protocol/schema.json.new
+	mv protocol/schema.json.new protocol/schema.json
 
 snap: .venv/.stamp ## fill in and correct inline snapshots: read the diff
-	$(BIN)/pytest tests --ignore=tests/e2e --inline-snapshot=create,fix
+	-$(BIN)/pytest tests --ignore=tests/e2e --inline-snapshot=create,fix
 
 lock: .venv/.stamp ## resolve the dependencies of pyproject.toml anew (UPGRADE=--upgrade: to the newest)
 	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --output-file requirements.lock
