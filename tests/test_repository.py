@@ -49,7 +49,11 @@ def test_every_locked_package_is_pinned_with_hashes(name: str) -> None:
 
 def test_both_locks_agree() -> None:
     runtime, development = (
-        dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE))
+        dict(
+            re.findall(
+                r"^([a-z0-9-]+)==(\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE
+            )
+        )
         for name in LOCKS
     )
 
