@@ -1,0 +1,46 @@
+"""What each side can do, exchanged in `initialize`. Absent means false; nothing is ever tried to find out.
+
+LSP: `capabilities.experimental.agent`, both ways. ACP: `_meta["agent-server"]` of the capabilities, both ways.
+"""
+
+from typing import Literal
+
+from agent_server.front.protocol.base import Wire
+
+
+class EditCapabilities(Wire):
+    """How the client takes part in reviewing and applying edits."""
+
+    proposed: bool = False
+    """Shows `agent/edit/proposed` and answers with `agent/edit/resolve`."""
+    apply: bool = False
+    """Applies an edit to an open document when it gets `agent/edit/apply`."""
+
+
+class EditorCapabilities(Wire):
+    """What the server may ask of the editor."""
+
+    save: bool = False
+    """Answers `agent/editor/save`."""
+
+
+class ClientCapabilities(Wire):
+    """What a client with our plugin declares."""
+
+    version: Literal[1] = 1
+    session_update: bool = False
+    """Wants `agent/session/update` and `agent/status`."""
+    permission: bool = False
+    """Answers `agent/session/request_permission`."""
+    edit: EditCapabilities = EditCapabilities()
+    editor: EditorCapabilities = EditorCapabilities()
+
+
+class ServerCapabilities(Wire):
+    """What this server serves."""
+
+    version: Literal[1] = 1
+    methods: tuple[str, ...]
+    """Every request and notification that a client may send."""
+    commands: tuple[str, ...]
+    """For `workspace/executeCommand`; empty over ACP."""

@@ -1,0 +1,128 @@
+"""Every method of the custom protocol: who sends it, and what its params and result are.
+
+Names are LSP's; `acp_name` gives the other. A method whose messages are ACP's own names ACP's types instead of ours.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_server.front.protocol.base import Wire
+from agent_server.front.protocol.commands import (
+    CommandStarted,
+    NewSessionCommand,
+    PromptCommand,
+    ReviewCommand,
+    SessionCommand,
+    SetModeCommand,
+    SetModelCommand,
+)
+from agent_server.front.protocol.editor import DocumentSaved, SaveDocument
+from agent_server.front.protocol.edits import (
+    ApplyEdit,
+    EditApplied,
+    EditContent,
+    EditContentRequest,
+    EditProposed,
+    EditResolved,
+    EditStateChanged,
+    ResolveEdit,
+)
+from agent_server.front.protocol.session import (
+    PermissionAnswer,
+    PromptResult,
+    RequestPermission,
+    SessionUpdate,
+    Status,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Acp:
+    """A message type of ACP v1, by its name in ACP's schema."""
+
+    type: str
+
+
+Shape = type[Wire] | Acp
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method; without `result` it is a notification."""
+
+    name: str
+    sender: Literal["client", "server"]
+    params: Shape
+    result: Shape | None = None
+    capability: str | None = None
+    """What the client must have declared before the server sends it."""
+    acp: bool = True
+    """Whether it exists over ACP too."""
+
+    @property
+    def kind(self) -> Literal["request", "notification"]:
+        """Whether it is answered."""
+        return "notification" if self.result is None else "request"
+
+    @property
+    def acp_name(self) -> str | None:
+        """The name over ACP: without `agent/`, and with `_agent-server/` when ACP itself does not have it."""
+        if not self.acp:
+            return None
+        bare = self.name.removeprefix("agent/")
+        return bare if bare.startswith("session/") else f"_agent-server/{bare}"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command for `workspace/executeCommand`, with one object as its argument."""
+
+    name: str
+    argument: type[Wire]
+    result: type[Wire] | None = None
+
+
+METHODS: tuple[Method, ...] = (
+    Method("agent/session/new", "client", Acp("NewSessionRequest"), Acp("NewSessionResponse")),
+    Method("agent/session/load", "client", Acp("LoadSessionRequest"), Acp("LoadSessionResponse")),
+    Method("agent/session/list", "client", Acp("ListSessionsRequest"), Acp("ListSessionsResponse")),
+    Method("agent/session/prompt", "client", Acp("PromptRequest"), PromptResult),
+    Method("agent/session/cancel", "client", Acp("CancelNotification")),
+    Method(
+        "agent/session/set_mode",
+        "client",
+        Acp("SetSessionModeRequest"),
+        Acp("SetSessionModeResponse"),
+    ),
+    Method(
+        "agent/session/set_config_option",
+        "client",
+        Acp("SetSessionConfigOptionRequest"),
+        Acp("SetSessionConfigOptionResponse"),
+    ),
+    Method("agent/edit/resolve", "client", ResolveEdit, EditResolved),
+    Method("agent/edit/content", "client", EditContentRequest, EditContent),
+    Method("agent/session/update", "server", SessionUpdate, capability="sessionUpdate"),
+    Method("agent/status", "server", Status, capability="sessionUpdate"),
+    Method(
+        "agent/session/request_permission",
+        "server",
+        RequestPermission,
+        PermissionAnswer,
+        capability="permission",
+    ),
+    Method("agent/edit/proposed", "server", EditProposed, capability="edit.proposed"),
+    Method("agent/edit/state", "server", EditStateChanged, capability="edit.proposed"),
+    Method("agent/edit/apply", "server", ApplyEdit, EditApplied, "edit.apply", acp=False),
+    Method("agent/editor/save", "server", SaveDocument, DocumentSaved, "editor.save", acp=False),
+)
+
+COMMANDS: tuple[Command, ...] = (
+    Command("agent.prompt", PromptCommand, CommandStarted),
+    Command("agent.newSession", NewSessionCommand, CommandStarted),
+    Command("agent.cancel", SessionCommand),
+    Command("agent.acceptAll", ReviewCommand),
+    Command("agent.rejectAll", ReviewCommand),
+    Command("agent.setMode", SetModeCommand),
+    Command("agent.setModel", SetModelCommand),
+)

@@ -1,0 +1,144 @@
+"""A conversation on the wire, as far as it is ours: envelopes, status, results, questions, error data."""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from agent_server.front.protocol.base import Wire
+from agent_server.loop.events import StateName
+from agent_server.loop.model import Detail, DoneReason, ToolKind
+
+
+class SessionUpdate(Wire):
+    """One piece of a turn, in order. Over ACP `seq` and `turnId` are in `_meta["agent-server"]`."""
+
+    session_id: str
+    seq: int = Field(ge=1)
+    """From 1 per connection and session, without gaps."""
+    turn_id: str | None
+    """Null while a stored conversation is replayed."""
+    update: dict[str, JsonValue]
+    """ACP's `SessionUpdate` object, told apart by `sessionUpdate`."""
+
+
+class Status(Wire):
+    """What a status bar shows. Sent at each change of state, and once after new and load."""
+
+    session_id: str
+    turn_id: str | None
+    state: StateName
+    label: str
+    """For people."""
+    busy: bool
+    reason: DoneReason | None = Field(default=None, exclude_if=lambda value: value is None)
+    """With `done` after a turn: why it ended."""
+    detail: Detail | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+class Cost(Wire):
+    """Money."""
+
+    amount: str
+    """A decimal number."""
+    currency: Literal["USD"] = "USD"
+
+
+class TurnUsage(Wire):
+    """Tokens of a turn."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_read_tokens: int
+    cost: Cost | None
+    """Null: unknown, not free."""
+
+
+class TurnResult(Wire):
+    """What the prompt's result says besides ACP's `stopReason`."""
+
+    turn_id: str
+    reason: DoneReason
+    detail: Detail
+    usage: TurnUsage
+
+
+class PromptMeta(Wire):
+    """The `_meta` of a prompt's result."""
+
+    agent_server: TurnResult = Field(
+        validation_alias="agent-server", serialization_alias="agent-server"
+    )
+
+
+class PromptResult(Wire):
+    """The turn is over and settled; also after a cancellation, which is not an error."""
+
+    stop_reason: Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+    meta: PromptMeta
+
+
+class ErrorData(Wire):
+    """The `data` of an error. The sentence for people is the error's `message`."""
+
+    reason: str
+    """One snake_case word."""
+    details: str | None = None
+    error: str | None = None
+    """The same sentence, for clients that look here."""
+    retryable: bool = False
+    turn_id: str | None = None
+
+
+class AskedCall(Wire):
+    """The tool call that needs a yes."""
+
+    tool_call_id: str
+    title: str | None = None
+    kind: ToolKind | None = None
+    status: Literal["pending"] = "pending"
+
+
+class PermissionOption(Wire):
+    """One way to answer."""
+
+    option_id: str
+    name: str
+    kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+class RequestPermission(Wire):
+    """A question to the person, as ACP's `session/request_permission`."""
+
+    session_id: str
+    tool_call: AskedCall
+    options: tuple[PermissionOption, ...]
+    """In the order to show them."""
+
+
+class Feedback(Wire):
+    """Words for the model, beside an answer."""
+
+    feedback: str | None = None
+
+
+class FeedbackMeta(Wire):
+    """The `_meta` of an outcome."""
+
+    agent_server: Feedback | None = Field(
+        default=None, validation_alias="agent-server", serialization_alias="agent-server"
+    )
+
+
+class PermissionOutcome(Wire):
+    """What was picked."""
+
+    outcome: Literal["selected", "cancelled"]
+    option_id: str | None = None
+    """With `selected`."""
+    meta: FeedbackMeta | None = None
+
+
+class PermissionAnswer(Wire):
+    """The person's answer. Null, an error and an unknown option mean no."""
+
+    outcome: PermissionOutcome
