@@ -1,4 +1,7 @@
-"""What editing needs of the connected editor. Implemented in front/ (ACP `fs/*`, LSP documents); `NoEditor` when absent."""
+"""What editing needs of the connected editor.
+
+Implemented in front/ (ACP `fs/*`, LSP documents); `NoEditor` stands in where there is none.
+"""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol

@@ -50,7 +50,9 @@ class Question:
     proposal: Proposal | None = None
 
 
-AnswerKind = Literal["allow_once", "allow_session", "allow_workspace", "reject", "cancelled", "timed_out"]
+AnswerKind = Literal[
+    "allow_once", "allow_session", "allow_workspace", "reject", "cancelled", "timed_out"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ JsonObject = Mapping[str, object]
 Mode = Literal["ask", "accept_edits", "plan", "auto"]
 MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan", "auto")
 
-ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
+ToolKind = Literal[
+    "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"
+]
 """What a call does, in ACP's words; decides the icon a client shows."""
 
 Effect = Literal["none", "confirmed", "unknown"]
@@ -278,5 +280,12 @@ class TurnEndEntry:
 
 
 Entry = (
-    UserEntry | ReplyEntry | StartedEntry | ResultEntry | PartialEntry | PlanEntry | SummaryEntry | TurnEndEntry
+    UserEntry
+    | ReplyEntry
+    | StartedEntry
+    | ResultEntry
+    | PartialEntry
+    | PlanEntry
+    | SummaryEntry
+    | TurnEndEntry
 )

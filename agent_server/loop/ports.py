@@ -1,4 +1,7 @@
-"""What the loop needs from outside, as roles. Adapters live in providers/, store/, tools/, policy/, session/ and front/."""
+"""What the loop needs from outside, as roles.
+
+Adapters live in providers/, store/, tools/, policy/, session/ and front/.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass

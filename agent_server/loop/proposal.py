@@ -76,7 +76,10 @@ class Resolution:
 def accept_all(proposal: Proposal) -> Resolution:
     """The decision that takes everything."""
     return Resolution(
-        tuple(FileDecision(f.path, frozenset(h.id for h in f.hunks), whole=True) for f in proposal.files)
+        tuple(
+            FileDecision(f.path, frozenset(h.id for h in f.hunks), whole=True)
+            for f in proposal.files
+        )
     )
 
 

@@ -1,0 +1,244 @@
+"""The calls of one reply: understand, judge, run, settle. Every call gets its one and only result, whatever happens."""
+
+import json
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from agent_server.loop.action import Answer, Decision, Question, Scope
+from agent_server.loop.errors import BadArguments, StoreFailure
+from agent_server.loop.events import CallFinished, CallPending, CallStarted
+from agent_server.loop.guard import note_result, repeated_before
+from agent_server.loop.model import (
+    CallKey,
+    DoneReason,
+    Effect,
+    Entry,
+    JsonObject,
+    ReplyEntry,
+    ResultEntry,
+    StartedEntry,
+    ToolCall,
+    ToolResult,
+)
+from agent_server.loop.ports import CallContext, Prepared, Tool, Tools
+from agent_server.loop.states import Done
+from agent_server.loop.suggest import unknown_tool
+from agent_server.loop.turn import Turn
+
+log = logging.getLogger(__name__)
+
+PREVIEW = 200
+"""Characters of malformed arguments shown back to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A call that may run, after the question when there is one."""
+
+    prepared: Prepared
+    question: Question | None = None
+
+
+def open_calls(entries: Sequence[Entry]) -> list[ToolCall]:
+    """The calls of the last reply that have no result yet, in call order. Older replies have none open (I2)."""
+    settled: set[CallKey] = set()
+    for entry in reversed(entries):
+        if isinstance(entry, ResultEntry):
+            settled.add(entry.key)
+        elif isinstance(entry, ReplyEntry):
+            return [call for call in entry.reply.calls if call.key not in settled]
+    return []
+
+
+async def judge(t: Turn, call: ToolCall) -> Judged | None:
+    """Understand a call and ask the policy; None when it was settled on the spot.
+
+    Order (R83): known tool → arguments → prepared → policy.
+    """
+    understood = await _understand(t, call)
+    if isinstance(understood, ToolResult):
+        await settle(t, call, understood, "none")
+        return None
+    tool, prepared = understood
+    t.emit(
+        CallPending(
+            t.id,
+            call.key,
+            call.name,
+            prepared.title,
+            tool.kind,
+            prepared.locations,
+            call.arguments,
+            prepared.proposal,
+        )
+    )
+    decision = _decide(t, prepared)
+    if decision.verdict == "block":
+        result = ToolResult(False, f"blocked: {decision.reason}", code="blocked", summary="blocked")
+        await settle(t, call, result, "none")
+        return None
+    if decision.verdict == "allow":
+        return Judged(prepared)
+    scopes: tuple[Scope, ...] = ("once",) if decision.floor else ("once", "session", "workspace")
+    return Judged(
+        prepared,
+        Question(
+            str(call.key), prepared.title, prepared.action, decision, scopes, prepared.proposal
+        ),
+    )
+
+
+async def _understand(t: Turn, call: ToolCall) -> tuple[Tool, Prepared] | ToolResult:
+    tool = t.tools.get(call.name)
+    if tool is None:
+        return ToolResult(
+            False, unknown_tool(call.name, t.tools), code="unknown_tool", summary="no such tool"
+        )
+    if (twin := _twin(t, call)) is not None:
+        text = f"identical to call {twin + 1} of this reply; not run again"
+        return ToolResult(False, text, code="duplicate", summary="duplicate")
+    if (refusal := repeated_before(t, call)) is not None:
+        return refusal
+    try:
+        prepared = await tool.prepare(parse_arguments(call.arguments), call.key)
+    except BadArguments as error:
+        return ToolResult(
+            False, f"{call.name}: {error}", code="bad_arguments", summary="bad arguments"
+        )
+    except Exception as error:
+        log.exception("preparing %s broke", call.name)
+        return ToolResult(
+            False, f"{call.name} failed: {type(error).__name__}: {error}", code="tool_crashed"
+        )
+    return prepared if isinstance(prepared, ToolResult) else (tool, prepared)
+
+
+def _twin(t: Turn, call: ToolCall) -> int | None:
+    """The index of an earlier call of the same reply with the same name and arguments (R82)."""
+    for entry in reversed(t.log.entries):
+        if isinstance(entry, ReplyEntry):
+            same = [
+                c for c in entry.reply.calls if (c.name, c.arguments) == (call.name, call.arguments)
+            ]
+            return same[0].key.index if same and same[0].key < call.key else None
+    return None
+
+
+def parse_arguments(raw: str) -> JsonObject:
+    """Strict JSON object; empty means no arguments (ST-18).
+
+    Raises:
+        BadArguments: malformed, cut, or not an object; shows a bounded preview.
+    """
+    if not raw.strip():
+        return {}
+    try:
+        value: object = json.loads(raw)
+    except ValueError as error:
+        raise BadArguments(
+            f"the arguments are not valid JSON ({error}); they may have been cut, so send less at once. "
+            f"They begin: {raw[:PREVIEW]}"
+        ) from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadArguments(f"the arguments must be a JSON object, not: {raw[:PREVIEW]}")
+    return {str(k): v for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _decide(t: Turn, prepared: Prepared) -> Decision:
+    try:
+        return t.policy.decide(prepared.action)
+    except Exception:
+        log.exception("the policy broke")
+        return Decision("block", "the permission policy is unavailable")
+
+
+async def run_call(t: Turn, call: ToolCall, prepared: Prepared, answer: Answer | None) -> None:
+    """Run one call and settle it. `started` is durable before the tool's code runs (R106)."""
+    tool = t.tools[call.name]
+    if not tool.read_only:
+        await t.log.append(StartedEntry(t.id, call.key))
+    t.emit(CallStarted(t.id, call.key))
+    began = time.monotonic()
+    context = CallContext(t.id, call.key, t.emit, gated=answer is not None)
+    try:
+        result = await prepared.run(context, answer.resolution if answer is not None else None)
+    except StoreFailure:
+        raise
+    except Exception as error:
+        log.exception("tool %s broke", call.name)
+        result = ToolResult(
+            False, f"{call.name} failed: {type(error).__name__}: {error}", code="tool_crashed"
+        )
+    with anyio.CancelScope(shield=True):
+        await settle(t, call, result, "confirmed", seconds=time.monotonic() - began)
+
+
+async def settle(
+    t: Turn, call: ToolCall, result: ToolResult, effect: Effect, *, seconds: float | None = None
+) -> None:
+    """Give a call its result: logged first, then shown."""
+    result = note_result(t, call, result)
+    await t.log.append(ResultEntry(t.id, call.key, result, effect))
+    t.emit(CallFinished(t.id, call.key, call.name, result, effect, seconds))
+
+
+async def settle_rest(t: Turn, done: Done) -> None:
+    """Settle every call that is still open when the turn ends (R110, R112); shown even if they cannot be logged."""
+    cause = "the turn was cancelled" if done.reason is DoneReason.USER_ABORT else "the turn ended"
+    rest = leftovers(t.log.entries, t.tools, cause)
+    if not rest:
+        return
+    try:
+        await t.log.append(
+            *(ResultEntry(t.id, call.key, result, effect) for call, result, effect in rest)
+        )
+    finally:
+        for call, result, effect in rest:
+            t.emit(CallFinished(t.id, call.key, call.name, result, effect))
+
+
+def leftovers(
+    entries: Sequence[Entry], tools: Tools, cause: str
+) -> list[tuple[ToolCall, ToolResult, Effect]]:
+    """What to record for calls that never got a result: the same rule at a turn's end and after a crash.
+
+    Never started, or known to only read: effect `none`. Started and able to change things: `unknown`, and the model
+    is told to look before it tries again.
+    """
+    started = _started(entries)
+    return [
+        (call, *(_unknown(call, cause) if call.key in started else _not_run(call, tools, cause)))
+        for call in open_calls(entries)
+    ]
+
+
+def _started(entries: Sequence[Entry]) -> set[CallKey]:
+    started: set[CallKey] = set()
+    for entry in reversed(entries):
+        if isinstance(entry, StartedEntry):
+            started.add(entry.key)
+        elif isinstance(entry, ReplyEntry):
+            break
+    return started
+
+
+def _unknown(call: ToolCall, cause: str) -> tuple[ToolResult, Effect]:
+    text = (
+        f"interrupted, effects unknown: {cause} while {call.name} was running. "
+        "Part of it may have happened: inspect before you try again."
+    )
+    return ToolResult(
+        False, text, code="interrupted", summary="interrupted, effects unknown"
+    ), "unknown"
+
+
+def _not_run(call: ToolCall, tools: Tools, cause: str) -> tuple[ToolResult, Effect]:
+    tool = tools.get(call.name)
+    verb = "interrupted" if tool is not None and tool.read_only else "not run"
+    return ToolResult(False, f"{verb}: {cause}", code="interrupted", summary=verb), "none"

@@ -1,0 +1,58 @@
+"""Executing: one segment of a reply's calls per visit.
+
+A segment is a maximal run of adjacent read-only calls, which run together, or one effectful call. Nothing crosses an
+effectful call or a question (R78). Results commit in completion order; requests show them in call order.
+"""
+
+import anyio
+
+from agent_server.loop.batch import Judged, judge, open_calls, run_call
+from agent_server.loop.errors import StoreFailure
+from agent_server.loop.guard import after_batch
+from agent_server.loop.model import ToolCall
+from agent_server.loop.states import Confirming, Executing, State
+from agent_server.loop.turn import Turn
+
+
+async def executing(t: Turn, state: Executing) -> State:
+    """Run what may run now; a call that needs the person goes to Confirming."""
+    if state.approved is not None:
+        approved = state.approved
+        await run_call(t, approved.call, approved.prepared, approved.answer)
+        return Executing(state.number)
+    segment: list[tuple[ToolCall, Judged]] = []
+    for call in open_calls(t.log.entries):
+        if segment and (not _read_only(t, call) or len(segment) == t.limits.parallel):
+            break
+        judged = await judge(t, call)
+        if judged is None:
+            continue
+        if judged.question is not None:
+            if segment:
+                break
+            return Confirming(state.number, call, judged.prepared, judged.question)
+        segment.append((call, judged))
+        if not _read_only(t, call):
+            break
+    if not segment:
+        return await after_batch(t, state.number)
+    await _run_together(t, segment)
+    return Executing(state.number)
+
+
+def _read_only(t: Turn, call: ToolCall) -> bool:
+    tool = t.tools.get(call.name)
+    return tool is not None and tool.read_only
+
+
+async def _run_together(t: Turn, segment: list[tuple[ToolCall, Judged]]) -> None:
+    """A failing tool is a result, so only a store that fails can break a segment."""
+    try:
+        async with anyio.create_task_group() as group:
+            for call, judged in segment:
+                group.start_soon(run_call, t, call, judged.prepared, None)
+    except ExceptionGroup as failures:
+        broken = failures.subgroup(StoreFailure)
+        if broken is None:
+            raise
+        raise StoreFailure(str(broken.exceptions[0])) from failures

@@ -1,0 +1,191 @@
+"""Limits and detectors: what ends a turn that would not end by itself. All counting is here and in `Turn.counts`."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+import anyio
+
+from agent_server.loop.model import DoneReason, Entry, ReplyEntry, ResultEntry, ToolCall, ToolResult
+from agent_server.loop.states import Done, State, Thinking
+from agent_server.loop.turn import Turn
+
+INVALID_CODES = frozenset({"unknown_tool", "bad_arguments"})
+EMPTY_STREAK = "streak:empty"
+INVALID_STREAK = "streak:invalid"
+
+_VOLATILE = re.compile(r"0x[0-9a-f]+|\d+|/tmp/\S+", re.IGNORECASE)
+
+
+# ---- limits ----------------------------------------------------------------------------------------
+
+
+def over_limit(t: Turn) -> Done | None:
+    """The end of a turn whose budget is used up; asked between transitions, so it overshoots by a step (R25)."""
+    used = t.before + t.usage
+    limits = t.limits
+    if (
+        limits.max_session_tokens is not None
+        and used.input + used.output >= limits.max_session_tokens
+    ):
+        return Done(
+            DoneReason.BUDGET_EXCEEDED,
+            "tokens",
+            f"the session used {used.input + used.output} tokens",
+        )
+    if (
+        limits.max_cost_usd is not None
+        and used.cost is not None
+        and used.cost >= limits.max_cost_usd
+    ):
+        return Done(DoneReason.BUDGET_EXCEEDED, "cost", f"the session cost {used.cost} USD")
+    if t.deadline is not None and anyio.current_time() >= t.deadline:
+        return Done(
+            DoneReason.BUDGET_EXCEEDED,
+            "wall_time",
+            f"the turn took longer than {limits.max_wall_s} s",
+        )
+    return None
+
+
+def window_is_full(t: Turn) -> bool:
+    """Whether the next request would pass the share of the usable window at which the past is summarised (§2.1)."""
+    usable = t.model.window * (1 - t.limits.reserve_output)
+    return t.context.projected_tokens(t.log.entries) >= t.limits.compact_at * usable
+
+
+# ---- detectors ---------------------------------------------------------------------------------------
+
+
+def repeated_before(t: Turn, call: ToolCall) -> ToolResult | None:
+    """Refuse a call that was already made often enough with the same arguments and the same result (§14, R28)."""
+    if not t.limits.repeat_stop or t.counts[_call_key(call)] < t.limits.repeat_warn:
+        return None
+    text = (
+        f"not run: {call.name} was called {t.limits.repeat_warn} times with these arguments and gave the same result. "
+        "Do something else."
+    )
+    return ToolResult(False, text, code="repeated", summary="repeated, not run")
+
+
+def note_result(t: Turn, call: ToolCall, result: ToolResult) -> ToolResult:
+    """Count a result and, where it repeats itself, say so to the model in the result."""
+    _count_streaks(t, result)
+    key = _call_key(call)
+    same = result.code == "repeated" or t.counts[f"last:{key}"] == _digest(result.output)
+    t.counts[key] = t.counts[key] + 1 if same else 1
+    if result.code != "repeated":
+        t.counts[f"last:{key}"] = _digest(result.output)
+        t.counts[f"failed:{key}"] = int(_counts(result))
+    if result.ok or result.code in ("repeated", "denied"):
+        return _warned(t, key, result)
+    attempt = t.counts[error_key(call.name, result)] + 1
+    if attempt < 2:
+        return _warned(t, key, result)
+    note = f"\n(attempt {attempt} of {t.limits.same_error + 1} with this error)"
+    return _with_output(result, result.output + note)
+
+
+def _warned(t: Turn, key: str, result: ToolResult) -> ToolResult:
+    if (
+        result.code == "repeated"
+        or not t.limits.repeat_stop
+        or t.counts[key] != t.limits.repeat_warn
+    ):
+        return result
+    note = f"\n(this is the same call with the same result for the {t.counts[key]}. time; it will not be run again)"
+    return _with_output(result, result.output + note)
+
+
+def _with_output(result: ToolResult, output: str) -> ToolResult:
+    return ToolResult(
+        result.ok, output, result.code, result.changes, result.locations, result.summary
+    )
+
+
+def _count_streaks(t: Turn, result: ToolResult) -> None:
+    t.counts[EMPTY_STREAK] = t.counts[EMPTY_STREAK] + 1 if not result.output.strip() else 0
+
+
+async def after_batch(t: Turn, number: int) -> State:
+    """Where to go when every call of reply `number` has its result."""
+    results = _results(t.log.entries, number)
+    if t.limits.empty_results and t.counts[EMPTY_STREAK] >= t.limits.empty_results:
+        return Done(DoneReason.LOOP_DETECTED, "empty_results", "the tools keep giving nothing")
+    if (failed := _same_error(t, results)) is not None:
+        return Done(DoneReason.ERROR, "same_error_cap", failed)
+    if (stuck := _stuck(t, results)) is not None:
+        return stuck
+    if any(r.ok and t.tools[c.name].ends_turn for c, r in results if c.name in t.tools):
+        return Done(DoneReason.MODEL_STOP, "tool_ended")
+    return Thinking()
+
+
+def _same_error(t: Turn, results: Sequence[tuple[ToolCall, ToolResult]]) -> str | None:
+    """Count each error key once per reply; the sentence that ends the turn when one was met too often (R88–R90)."""
+    failures = {
+        error_key(call.name, result): (call, result) for call, result in results if _counts(result)
+    }
+    for key, (call, result) in failures.items():
+        t.counts[key] += 1
+        if t.counts[key] > t.limits.same_error:
+            return _gave_up(call, t.counts[key], result.output)
+    for call, result in results:
+        if result.code == "repeated" and t.counts[f"failed:{_call_key(call)}"]:
+            return _gave_up(call, t.counts[_call_key(call)], result.output)
+    return None
+
+
+def _gave_up(call: ToolCall, times: int, output: str) -> str:
+    first = (output.strip().splitlines() or ["(no output)"])[0]
+    return f"{call.name} failed {times} times with the same error: {first}"
+
+
+def _counts(result: ToolResult) -> bool:
+    return not result.ok and result.code not in ("denied", "duplicate", "repeated", "interrupted")
+
+
+def _stuck(t: Turn, results: Sequence[tuple[ToolCall, ToolResult]]) -> Done | None:
+    invalid = bool(results) and all(r.code in INVALID_CODES for _, r in results)
+    t.counts[INVALID_STREAK] = t.counts[INVALID_STREAK] + 1 if invalid else 0
+    if t.counts[INVALID_STREAK] >= t.limits.invalid_replies:
+        return Done(
+            DoneReason.ERROR,
+            "same_error_cap",
+            "the model keeps making calls that cannot be understood",
+        )
+    if t.limits.repeat_stop:
+        for call, _ in results:
+            if t.counts[_call_key(call)] >= t.limits.repeat_stop:
+                return Done(
+                    DoneReason.LOOP_DETECTED,
+                    "same_call",
+                    f"{call.name} was called again and again to no end",
+                )
+    return None
+
+
+def _results(entries: Sequence[Entry], number: int) -> list[tuple[ToolCall, ToolResult]]:
+    found: dict[int, ToolResult] = {}
+    for entry in reversed(entries):
+        if isinstance(entry, ResultEntry) and entry.key.reply == number:
+            found[entry.key.index] = entry.result
+        elif isinstance(entry, ReplyEntry):
+            return [(c, found[c.key.index]) for c in entry.reply.calls if c.key.index in found]
+    return []
+
+
+def error_key(tool: str, result: ToolResult) -> str:
+    """Tool, code and first line with numbers and temporary paths masked: equal for the same error elsewhere (R89)."""
+    first = result.output.strip().splitlines()[:1]
+    return f"error:{tool}:{result.code}:{_VOLATILE.sub('#', first[0]) if first else ''}"
+
+
+def _call_key(call: ToolCall) -> str:
+    return f"call:{call.name}:{_digest(call.arguments)}"
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=7).digest()
+    )

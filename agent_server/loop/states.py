@@ -1,0 +1,113 @@
+"""The six states of a turn and which may follow which (loop.md R8–R16, §4.1)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_server.loop.action import Answer, Question
+from agent_server.loop.events import StateName
+from agent_server.loop.model import Detail, DoneReason, ToolCall
+from agent_server.loop.ports import Prepared, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """Check limits, hear what the person added, decide on compaction, build the request."""
+
+    nudge: str | None = None
+    """Said once, at the end of the next request only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """One request is under way."""
+
+    request: Request
+    last: bool = False
+    """The tool-less summary at the step limit: its answer ends the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A call the person said yes to, ready to run."""
+
+    call: ToolCall
+    prepared: Prepared
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Executing:
+    """Run the next segment of the calls of reply `number`."""
+
+    number: int
+    approved: Approved | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confirming:
+    """One question to the person is open."""
+
+    number: int
+    call: ToolCall
+    prepared: Prepared
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    """Summarise the past at a legal cut."""
+
+    cause: Literal["preflight", "overflow", "user"]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The end; no successor."""
+
+    reason: DoneReason
+    detail: Detail
+    message: str | None = None
+    """A sentence for the person when it did not end normally."""
+
+
+State = Thinking | Streaming | Executing | Confirming | Compacting | Done
+
+NEXT: dict[type[State], tuple[type[State], ...]] = {
+    Thinking: (Streaming, Compacting, Done),
+    Streaming: (Executing, Thinking, Compacting, Done),
+    Executing: (Executing, Confirming, Compacting, Thinking, Done),
+    Confirming: (Executing, Thinking, Done),
+    Compacting: (Thinking, Done),
+    Done: (),
+}
+"""The only legal edges."""
+
+NAMES: dict[type[State], StateName] = {
+    Thinking: "thinking",
+    Streaming: "streaming",
+    Executing: "executing",
+    Confirming: "confirming",
+    Compacting: "compacting",
+    Done: "done",
+}
+
+
+def label(state: State) -> str:
+    """What a status bar says of the state."""
+    match state:
+        case Thinking():
+            return "Thinking"
+        case Streaming():
+            return "Writing"
+        case Executing():
+            return "Running tools"
+        case Confirming(question=question):
+            return f"Waiting for you: {question.title}"
+        case Compacting():
+            return "Summarising the conversation"
+        case Done(reason=reason):
+            return (
+                "Done"
+                if reason is DoneReason.MODEL_STOP
+                else reason.value.replace("_", " ").capitalize()
+            )

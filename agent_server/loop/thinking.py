@@ -1,0 +1,37 @@
+"""Thinking: hear the person, mind the limits and the window, build the next request."""
+
+from agent_server.loop.events import UserSaid
+from agent_server.loop.guard import window_is_full
+from agent_server.loop.model import DoneReason, UserEntry
+from agent_server.loop.states import Compacting, Done, State, Streaming, Thinking
+from agent_server.loop.turn import Turn
+
+SUMMARY = (
+    "The step limit of this turn is reached and no more tools can be called. "
+    "Summarise for the person what was done, what is unfinished, and what you would do next."
+)
+
+
+async def thinking(t: Turn, state: Thinking) -> State:
+    """Limits come first, so that a turn at its limit makes no request but the closing summary (R9, R22)."""
+    await hear(t)
+    if t.steps >= t.limits.max_turns:
+        return _at_step_limit(t)
+    if window_is_full(t) and t.compactions < t.limits.max_compactions:
+        return Compacting("preflight")
+    return Streaming(t.context.request(t.log.entries, model=t.model.name, nudge=state.nudge))
+
+
+async def hear(t: Turn) -> None:
+    """Move what the person added into the log; only ever called between batches (F60)."""
+    while t.inbox:
+        parts = t.inbox.popleft()
+        await t.log.append(UserEntry(t.id, parts, "steer"))
+        t.emit(UserSaid(t.id, f"steer-{t.id}-{len(t.log.entries)}", parts))
+
+
+def _at_step_limit(t: Turn) -> State:
+    if t.limits.on_max_turns == "stop":
+        return Done(DoneReason.MAX_TURNS, "no_summary", f"stopped after {t.steps} steps")
+    request = t.context.request(t.log.entries, model=t.model.name, nudge=SUMMARY, tools=False)
+    return Streaming(request, last=True)
