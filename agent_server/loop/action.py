@@ -22,6 +22,9 @@ class Action:
     hosts: tuple[str, ...] = ()
 
 
+Scope = Literal["once", "session", "workspace"]
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The kernel's verdict."""
@@ -31,9 +34,8 @@ class Decision:
     """Why, in words for the person: `not in your allow rules`."""
     floor: bool = False
     """The floor says so: no mode, rule, grant or `--yes` loosens it."""
-
-
-Scope = Literal["once", "session", "workspace"]
+    scopes: tuple[Scope, ...] = ("once", "session", "workspace")
+    """For `ask`: how far a yes may go; on the floor only `once`."""
 
 
 @dataclass(frozen=True, slots=True)

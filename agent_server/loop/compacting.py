@@ -24,7 +24,7 @@ async def compacting(t: Turn, state: Compacting) -> State:
     text, usage = await _summarise(t, plan)
     t.usage += usage
     before = t.context.projected_tokens(t.log.entries)
-    await t.log.append(SummaryEntry(t.id, text, plan.upto, plan.generation))
+    await t.log.append(SummaryEntry(t.id, plan.quote + text, plan.upto, plan.generation))
     after = t.context.projected_tokens(t.log.entries)
     t.emit(
         Notice("info", "The conversation was summarised", f"about {before} tokens became {after}")

@@ -255,7 +255,6 @@ class Context(Protocol):
         self,
         entries: Sequence[Entry],
         *,
-        model: str,
         nudge: str | None = None,
         tools: bool = True,
         max_output: int | None = None,
@@ -283,3 +282,5 @@ class Compaction:
     extract: str
     """The summary made without a model, when that fails."""
     generation: int
+    quote: str = ""
+    """What must stand in the summary word for word."""

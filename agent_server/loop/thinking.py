@@ -19,7 +19,7 @@ async def thinking(t: Turn, state: Thinking) -> State:
         return _at_step_limit(t)
     if window_is_full(t) and t.compactions < t.limits.max_compactions:
         return Compacting("preflight")
-    return Streaming(t.context.request(t.log.entries, model=t.model.name, nudge=state.nudge))
+    return Streaming(t.context.request(t.log.entries, nudge=state.nudge))
 
 
 async def hear(t: Turn) -> None:
@@ -33,5 +33,5 @@ async def hear(t: Turn) -> None:
 def _at_step_limit(t: Turn) -> State:
     if t.limits.on_max_turns == "stop":
         return Done(DoneReason.MAX_TURNS, "no_summary", f"stopped after {t.steps} steps")
-    request = t.context.request(t.log.entries, model=t.model.name, nudge=SUMMARY, tools=False)
+    request = t.context.request(t.log.entries, nudge=SUMMARY, tools=False)
     return Streaming(request, last=True)

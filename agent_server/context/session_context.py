@@ -1,0 +1,53 @@
+"""A session's view of its context: the frozen prompt and tools, and the pure functions over its log."""
+
+from collections.abc import Sequence
+
+from agent_server.context import compact, measure, wire
+from agent_server.loop.model import Entry
+from agent_server.loop.ports import Compaction, Request, ToolSpec
+
+
+class SessionContext:
+    """Implements `loop.ports.Context` with bytes that never change during a session (I7)."""
+
+    def __init__(self, system: str, tools: tuple[ToolSpec, ...]) -> None:
+        """Freeze the parts that every request shares."""
+        self._system = system
+        self._tools = tools
+        self._overhead = measure.overhead_tokens(system, tools)
+
+    def request(
+        self,
+        entries: Sequence[Entry],
+        *,
+        nudge: str | None = None,
+        tools: bool = True,
+        max_output: int | None = None,
+    ) -> Request:
+        """The next request; its calls are numbered by whoever sends it."""
+        return Request(
+            self._system,
+            wire.messages(entries, nudge=nudge),
+            self._tools if tools else (),
+            reply_number=0,
+            max_output=max_output,
+        )
+
+    def projected_tokens(self, entries: Sequence[Entry]) -> int:
+        """Tokens of the next request (R63)."""
+        return measure.projected_tokens(entries, overhead=self._overhead)
+
+    def compaction(self, entries: Sequence[Entry], *, forced: bool) -> Compaction | None:
+        """The cut to make and the request for its summary; None when nothing can be cut."""
+        upto = compact.choose_cut(entries, forced=forced)
+        if upto is None:
+            return None
+        before = wire.last_summary(entries)
+        past = entries[:upto]
+        return Compaction(
+            upto,
+            self.request(past, nudge=compact.INSTRUCTION),
+            compact.extract(entries, upto),
+            generation=before.generation + 1 if before else 1,
+            quote=compact.quoted_task(entries, upto),
+        )
