@@ -1,0 +1,73 @@
+"""A tool call on the wire: `tool_call` once, then `tool_call_update`s that say only what changed (rule 29)."""
+
+from agent_server.front.blocks import Json
+from agent_server.front.render.content import content_text, diffs, fenced, locations, raw_input
+from agent_server.loop.events import CallFinished, CallPending, CallStarted
+from agent_server.loop.model import CallKey, ToolResult
+from agent_server.loop.proposal import Proposal
+
+OUTPUT_TAIL = 2_000
+"""Characters of a running tool's output that an update repeats: content is replaced whole, so it must stay small."""
+
+
+def call_opened(event: CallPending) -> Json:
+    """The call's first appearance: its card, pending."""
+    return {"sessionUpdate": "tool_call", **_described(event), "status": "pending"}
+
+
+def call_understood(event: CallPending) -> Json:
+    """What is known now that the arguments are complete; the card is already there."""
+    return {"sessionUpdate": "tool_call_update", **_described(event)}
+
+
+def call_started(event: CallStarted) -> Json:
+    """Tool code runs."""
+    return _update(event.key, status="in_progress")
+
+
+def call_progress(key: CallKey, output: str) -> Json:
+    """The end of what the running tool printed so far."""
+    return _update(key, content=[content_text(fenced(output[-OUTPUT_TAIL:]))])
+
+
+def call_finished(event: CallFinished, proposal: Proposal | None) -> Json:
+    """The call's end. A refused or failed edit keeps its diff in view beside the reason (ED-27)."""
+    result = event.result
+    shown = result.changes or (proposal.files if proposal is not None else ())
+    content = diffs(shown)
+    if result.output and not (result.ok and content):
+        content.append(content_text(result.output))
+    update = _update(event.key, status="completed" if result.ok else "failed", content=content)
+    if result.locations:
+        update["locations"] = locations(result.locations)
+    return update | {"_meta": {"agent-server": _outcome(event, result)}}
+
+
+def _described(event: CallPending) -> Json:
+    described: Json = {
+        "toolCallId": str(event.key),
+        "title": event.title,
+        "name": event.tool,
+        "kind": event.kind,
+    }
+    if event.locations:
+        described["locations"] = locations(event.locations)
+    if event.arguments is not None and (arguments := raw_input(event.arguments)) is not None:
+        described["rawInput"] = arguments
+    if event.proposal is not None:
+        described["content"] = diffs(event.proposal.files)
+    return described
+
+
+def _update(key: CallKey, **changed: object) -> Json:
+    return {"sessionUpdate": "tool_call_update", "toolCallId": str(key), **changed}
+
+
+def _outcome(event: CallFinished, result: ToolResult) -> Json:
+    """What ACP has no field for: the summary of a tool line, the failure's code, whether the world was touched."""
+    return {
+        "summary": result.summary,
+        "code": result.code,
+        "effect": event.effect,
+        "seconds": event.seconds,
+    }

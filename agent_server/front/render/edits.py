@@ -1,0 +1,97 @@
+"""A proposed edit as our clients see it: `edit/proposed`, `edit/state`, `edit/content` (front/protocol/edits.py)."""
+
+from typing import Literal
+
+from agent_server.front.blocks import Json
+from agent_server.front.uris import file_uri
+from agent_server.loop.action import Scope
+from agent_server.loop.events import EditChanged
+from agent_server.loop.model import SessionId
+from agent_server.loop.proposal import FileChange, Hunk, Proposal
+
+INLINE_LIMIT = 1024 * 1024
+"""Bytes of UTF-8 of one text; a larger one is null and fetched with `edit/content` (protocol.md)."""
+
+Review = Literal["ask", "applied"]
+
+
+def proposed(
+    session: SessionId,
+    proposal: Proposal,
+    *,
+    call_id: str,
+    turn: str | None,
+    revision: int,
+    review: Review,
+    reason: str | None,
+    scopes: tuple[Scope, ...],
+) -> Json:
+    """The whole proposal, to be shown and (`ask`) decided."""
+    return {
+        "sessionId": session,
+        "turnId": turn,
+        "toolCallId": call_id,
+        "txn": proposal.txn,
+        "revision": revision,
+        "review": review,
+        "reason": reason,
+        "scopes": list(scopes),
+        "files": [_file(change) for change in proposal.files],
+    }
+
+
+def edit_state(session: SessionId, event: EditChanged, *, revision: int) -> Json:
+    """Where the edit stands, file by file and hunk by hunk."""
+    states = {(path, hunk): state for path, hunk, state in event.hunks}
+    return {
+        "sessionId": session,
+        "txn": event.proposal.txn,
+        "revision": revision,
+        "state": event.state,
+        "files": [
+            {
+                "uri": file_uri(change.path),
+                "state": event.state,
+                "version": None,
+                "hash": None,
+                "message": event.message,
+                "hunks": [
+                    {"id": hunk.id, "state": states.get((change.path, hunk.id), "pending")}
+                    for hunk in change.hunks
+                ],
+            }
+            for change in event.proposal.files
+        ],
+    }
+
+
+def _file(change: FileChange) -> Json:
+    texts = (change.base_text, change.new_text)
+    inline = all(text is None or _fits(text) for text in texts)
+    return {
+        "uri": file_uri(change.path),
+        "oldUri": file_uri(change.old_path) if change.old_path else None,
+        "kind": change.kind,
+        "baseVersion": change.base_version,
+        "baseHash": change.base_hash,
+        "baseText": change.base_text if inline else None,
+        "newText": change.new_text if inline else None,
+        "hunks": [_hunk(hunk) for hunk in change.hunks],
+    }
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= INLINE_LIMIT and len(text.encode("utf-8", "surrogatepass")) <= INLINE_LIMIT
+
+
+def _hunk(hunk: Hunk) -> Json:
+    """Whole lines, so that a range means the same in every position encoding."""
+    return {
+        "id": hunk.id,
+        "range": {
+            "start": {"line": hunk.start, "character": 0},
+            "end": {"line": hunk.start + len(hunk.removed), "character": 0},
+        },
+        "oldText": "".join(hunk.removed),
+        "newText": "".join(hunk.added),
+    }

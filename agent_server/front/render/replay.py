@@ -1,0 +1,84 @@
+"""A stored conversation as updates: everything once, in order, each call in its final state (rule 15, SE-04)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from agent_server.front.blocks import Json
+from agent_server.front.render.calls import call_finished, call_opened
+from agent_server.front.render.content import raw_input
+from agent_server.front.render.updates import message_chunk, plan, thought_chunk, user_chunks
+from agent_server.loop.events import CallFinished, CallPending
+from agent_server.loop.model import (
+    CallKey,
+    Entry,
+    PartialEntry,
+    PlanEntry,
+    ReplyEntry,
+    ResultEntry,
+    StartedEntry,
+    SummaryEntry,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    TurnEndEntry,
+    TurnId,
+    UserEntry,
+)
+
+TITLE_LIMIT = 80
+"""Characters of a call's main argument in its title."""
+
+Results = Mapping[CallKey, ResultEntry]
+
+
+def replay(entries: Sequence[Entry], kinds: Mapping[str, ToolKind]) -> Iterator[Json]:
+    """The updates, oldest first. `kinds` are those of the tools by name. Nudges to the model are not shown."""
+    results = {e.key: e for e in entries if isinstance(e, ResultEntry)}
+    for index, entry in enumerate(entries):
+        match entry:
+            case UserEntry(parts=parts, origin="prompt" | "steer"):
+                yield from user_chunks(f"user-{index}", parts)
+            case ReplyEntry():
+                yield from _reply(entry, results, kinds)
+            case PartialEntry(text=text):
+                yield message_chunk(f"partial-{index}", text)
+            case PlanEntry(items=items):
+                yield plan(items)
+            case TurnEndEntry(reason="error", message=str(message)):
+                yield message_chunk(f"end-{index}", message)
+            case UserEntry() | StartedEntry() | ResultEntry() | SummaryEntry() | TurnEndEntry():
+                pass
+
+
+def call_title(name: str, arguments: str) -> str:
+    """A call in words, from its arguments alone: its name and the first text it was given."""
+    given = raw_input(arguments) or {}
+    main = next((value for value in given.values() if isinstance(value, str) and value), "")
+    line = " ".join(main.split())
+    short = line if len(line) <= TITLE_LIMIT else f"{line[: TITLE_LIMIT - 1]}…"
+    return f"{name} {short}".rstrip()
+
+
+def _reply(entry: ReplyEntry, results: Results, kinds: Mapping[str, ToolKind]) -> Iterator[Json]:
+    for block in entry.reply.reasoning:
+        if block.text:
+            yield thought_chunk(f"thought-{entry.number}", block.text)
+    if entry.reply.text:
+        yield message_chunk(f"message-{entry.number}", entry.reply.text)
+    for call in entry.reply.calls:
+        yield _call(entry.turn, call, results.get(call.key), kinds.get(call.name, "other"))
+
+
+def _call(turn: TurnId, call: ToolCall, settled: ResultEntry | None, kind: ToolKind) -> Json:
+    """One `tool_call` that is already in its final state."""
+    pending = CallPending(
+        turn,
+        call.key,
+        call.name,
+        call_title(call.name, call.arguments),
+        kind,
+        arguments=call.arguments,
+    )
+    result = settled.result if settled else ToolResult(False, "not run: the server stopped")
+    effect = settled.effect if settled else "none"
+    finished = call_finished(CallFinished(turn, call.key, call.name, result, effect), None)
+    return call_opened(pending) | finished | {"sessionUpdate": "tool_call"}
