@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from agent_server.loop.action import Answer, Decision, Question, Scope
+from agent_server.loop.action import Answer, Decision, Question
 from agent_server.loop.errors import BadArguments, StoreFailure
 from agent_server.loop.events import CallFinished, CallPending, CallStarted
 from agent_server.loop.guard import note_result, repeated_before
@@ -83,13 +83,10 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
         return None
     if decision.verdict == "allow":
         return Judged(prepared)
-    scopes: tuple[Scope, ...] = ("once",) if decision.floor else ("once", "session", "workspace")
-    return Judged(
-        prepared,
-        Question(
-            str(call.key), prepared.title, prepared.action, decision, scopes, prepared.proposal
-        ),
+    question = Question(
+        str(call.key), prepared.title, prepared.action, decision, decision.scopes, prepared.proposal
     )
+    return Judged(prepared, question)
 
 
 async def _understand(t: Turn, call: ToolCall) -> tuple[Tool, Prepared] | ToolResult:

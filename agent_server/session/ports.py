@@ -1,11 +1,15 @@
-"""What a session needs of the connection that drives it. Implemented in front/ and by the Python API."""
+"""What a session needs: the connection that drives it, and its equipment. Adapters are in front/ and app.py."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent_server.edits.ports import Editor
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
-from agent_server.loop.model import SessionId
+from agent_server.loop.limits import Limits
+from agent_server.loop.model import Mode, SessionId
+from agent_server.loop.ports import Model, Policy, Tools
 
 
 class Client(Protocol):
@@ -22,4 +26,68 @@ class Client(Protocol):
 
     async def ask(self, session: SessionId, question: Question) -> Answer:
         """Put one question to the person and wait. Cancelling the wait withdraws the question."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session works, and how its tools reach what changes while it lives."""
+
+    id: SessionId
+    cwd: str
+    roots: tuple[str, ...]
+    editor: Callable[[], Editor]
+    """The editor of whoever is connected now."""
+    mode: Callable[[], Mode]
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What one session works with."""
+
+    tools: Tools
+    policy: Policy
+
+
+class Equipment(Protocol):
+    """Makes what sessions work with, from the settings of this program."""
+
+    @property
+    def mode(self) -> Mode:
+        """The mode in which a new session starts."""
+        ...
+
+    @property
+    def model_name(self) -> str:
+        """The model a new session gets."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds of a turn."""
+        ...
+
+    @property
+    def approval_timeout_s(self) -> float:
+        """How long a question may stay open; 0 is without end."""
+        ...
+
+    def models(self) -> tuple[str, ...]:
+        """Models a person may pick from; the default is among them."""
+        ...
+
+    def model(self, name: str) -> Model:
+        """The model of that name.
+
+        Raises:
+            ClientMistake: there is no such model.
+        """
+        ...
+
+    async def kit(self, place: Place) -> Kit:
+        """Tools and policy for a session at `place`."""
+        ...
+
+    def notices(self, cwd: str) -> tuple[str, ...]:
+        """What a person should know about settings and model when a session begins; one sentence each."""
         ...

@@ -1,0 +1,29 @@
+"""Opening a log whose process died: settle what was open, once, and say that the turn did not end by itself (R110)."""
+
+from agent_server.loop.batch import leftovers
+from agent_server.loop.model import DoneReason, Entry, ResultEntry, TurnEndEntry
+from agent_server.loop.ports import Log, Tools
+
+CAUSE = "the server stopped"
+
+
+async def recover(log: Log, tools: Tools) -> int:
+    """Bring an interrupted log to rest; idempotent. Returns how many calls were settled.
+
+    Nothing is run and nothing is asked again: a call that never started has effect `none`, one that did is `unknown`.
+    """
+    turn = _unfinished(log)
+    if turn is None:
+        return 0
+    rest = leftovers(log.entries, tools, CAUSE)
+    settled = [ResultEntry(turn.turn, call.key, result, effect) for call, result, effect in rest]
+    await log.append(
+        *settled, TurnEndEntry(turn.turn, DoneReason.USER_ABORT, "shutdown", message=CAUSE)
+    )
+    return len(settled)
+
+
+def _unfinished(log: Log) -> Entry | None:
+    """The last entry, when it does not end a turn."""
+    last = log.entries[-1] if log.entries else None
+    return None if last is None or isinstance(last, TurnEndEntry) else last
