@@ -9,6 +9,7 @@ nothing below `front/` knows those codes.
         SessionBusy         another process holds the session; it can only be read
         StaleRevision       a decision named a revision that is no longer current
         EditRefused         the file cannot be edited as asked (binary, unencodable, outside, ambiguous …)
+      AuthRequired          no credentials; logging in would help
       ModelFailure          the model could not answer; carries a `Fault`
       StoreFailure          the transcript could not be kept
       BadArguments          the model called a tool with arguments that do not fit (a result, never an error on a wire)
@@ -52,6 +53,10 @@ class EditRefused(ClientMistake):
         """Keep the machine-readable `reason` beside the sentence."""
         super().__init__(message)
         self.reason = reason
+
+
+class AuthRequired(AgentServerError):
+    """There are no credentials that work, and logging in would help."""
 
 
 class ModelFailure(AgentServerError):

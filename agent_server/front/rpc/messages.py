@@ -1,0 +1,162 @@
+"""JSON-RPC 2.0 envelopes: a body → one of four messages, and values → bodies.
+
+Owns the envelope and the encoding; never looks inside `params` or `result`. No batches: neither wire has them.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from json.encoder import encode_basestring
+from typing import Final, NoReturn, TypeGuard, cast
+
+from agent_server.front.rpc.framing import INVALID_REQUEST, PARSE_ERROR, FrameError
+from agent_server.loop.model import JsonObject
+
+RequestId = int | str | None
+"""ACP's v1 schema allows null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Wants exactly one answer. `params` is not yet known to be an object."""
+
+    id: RequestId
+    method: str
+    params: object
+    envelope: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """Wants none."""
+
+    method: str
+    params: object
+    envelope: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The peer's answer to a request; never to be answered, whatever its id."""
+
+    id: object
+    result: object
+    error: object
+    """None: it succeeded."""
+    envelope: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """No message. Answered with an error under `id`, which is null when none could be read."""
+
+    code: int
+    message: str
+    id: RequestId = None
+
+
+Message = Request | Notification | Response | Malformed
+
+
+def parse(frame: bytes | FrameError) -> Message:
+    """What a frame says; total."""
+    if isinstance(frame, FrameError):
+        return Malformed(frame.code, frame.message)
+    try:
+        value = cast("object", _decoder.decode(frame.decode()))
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        return Malformed(PARSE_ERROR, f"the message is not valid JSON: {_short(error)}")
+    if not isinstance(value, dict) or not value:
+        return Malformed(INVALID_REQUEST, "the message is not a JSON-RPC object")
+    return _classify(cast("JsonObject", value))
+
+
+def _classify(envelope: JsonObject) -> Message:
+    if "method" not in envelope and ("result" in envelope or "error" in envelope):
+        return Response(envelope.get("id"), envelope.get("result"), envelope.get("error"), envelope)
+    request_id = envelope.get("id")
+    if not is_request_id(request_id):
+        return Malformed(INVALID_REQUEST, "the id is neither an integer nor a string")
+    if envelope.get("jsonrpc") != "2.0":
+        return Malformed(INVALID_REQUEST, 'the message does not say "jsonrpc": "2.0"', request_id)
+    method = envelope.get("method")
+    if not isinstance(method, str):
+        return Malformed(INVALID_REQUEST, "the message has no method", request_id)
+    if "id" not in envelope:
+        return Notification(method, envelope.get("params"), envelope)
+    return Request(request_id, method, envelope.get("params"), envelope)
+
+
+def is_request_id(value: object) -> TypeGuard[RequestId]:
+    """Whether a value may identify a request; `true` is no integer here."""
+    return (
+        value is None
+        or isinstance(value, str)
+        or (isinstance(value, int) and not isinstance(value, bool))
+    )
+
+
+def request_body(request_id: int, method: str, params: JsonObject) -> bytes:
+    """The body of a request of ours."""
+    return encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+def notification_body(method: str, params: JsonObject | bytes) -> bytes:
+    """The body of a notification; `params` may be encoded already."""
+    encoded = params if isinstance(params, bytes) else encode(params)
+    return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (encode(method), encoded)
+
+
+def result_body(request_id: RequestId, result: object) -> bytes:
+    """The body of a successful answer."""
+    return encode({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def error_body(request_id: RequestId, error: JsonObject) -> bytes:
+    """The body of an answer that says what went wrong: `{code, message, data?}`."""
+    return encode({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def encode(value: object) -> bytes:
+    """A value as compact UTF-8 JSON. Halves of a surrogate pair are joined, lone ones become U+FFFD.
+
+    Raises:
+        TypeError, ValueError: something in it is not JSON (NaN too).
+    """
+    return _utf8(_encoder.encode(value))
+
+
+HOLE: Final = "\x00text\x00"
+"""Where `template` puts the text; cannot be mistaken for a real value."""
+
+
+def template(params: JsonObject) -> Callable[[str], bytes]:
+    """Encodes `params` once; the result fills in the one string that is `HOLE`. For streams of deltas."""
+    before, hole, after = encode(params).partition(encode(HOLE))
+    if not hole:
+        raise ValueError("the template has no hole")
+    return lambda text: b"%b%b%b" % (before, _utf8(encode_basestring(text)), after)
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Strict readers refuse an escaped lone surrogate as well, so it cannot be sent at all.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _short(error: Exception) -> str:
+    # A UnicodeDecodeError's own text quotes the bytes.
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start} is not UTF-8"
+    return re.sub(r"\s+", " ", str(error))[:200]
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_decoder: Final = json.JSONDecoder(parse_constant=_refuse)
+_encoder: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
