@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import anyio
 
@@ -71,36 +72,34 @@ def repeated_before(t: Turn, call: ToolCall) -> ToolResult | None:
 def note_result(t: Turn, call: ToolCall, result: ToolResult) -> ToolResult:
     """Count a result and, where it repeats itself, say so to the model in the result."""
     _count_streaks(t, result)
-    key = _call_key(call)
-    same = result.code == "repeated" or t.counts[f"last:{key}"] == _digest(result.output)
-    t.counts[key] = t.counts[key] + 1 if same else 1
-    if result.code != "repeated":
-        t.counts[f"last:{key}"] = _digest(result.output)
-        t.counts[f"failed:{key}"] = int(_counts(result))
-    if result.ok or result.code in ("repeated", "denied"):
-        return _warned(t, key, result)
-    attempt = t.counts[error_key(call.name, result)] + 1
-    if attempt < 2:
-        return _warned(t, key, result)
-    note = f"\n(attempt {attempt} of {t.limits.same_error + 1} with this error)"
-    return _with_output(result, result.output + note)
-
-
-def _warned(t: Turn, key: str, result: ToolResult) -> ToolResult:
-    if (
-        result.code == "repeated"
-        or not t.limits.repeat_stop
-        or t.counts[key] != t.limits.repeat_warn
-    ):
+    if result.code == "repeated":
+        t.counts[_call_key(call)] += 1
         return result
-    note = f"\n(this is the same call with the same result for the {t.counts[key]}. time; it will not be run again)"
-    return _with_output(result, result.output + note)
+    _count_repeats(t, call, result)
+    notes = [note for note in (_attempt_note(t, call, result), _repeat_note(t, call)) if note]
+    return replace(result, output="\n".join((result.output, *notes))) if notes else result
 
 
-def _with_output(result: ToolResult, output: str) -> ToolResult:
-    return ToolResult(
-        result.ok, output, result.code, result.changes, result.locations, result.summary
-    )
+def _count_repeats(t: Turn, call: ToolCall, result: ToolResult) -> None:
+    key, last = _call_key(call), f"last:{_call_key(call)}"
+    same = t.counts[last] == _digest(result.output)
+    t.counts[key] = t.counts[key] + 1 if same else 1
+    t.counts[last] = _digest(result.output)
+    t.counts[f"failed:{key}"] = int(_counts(result))
+
+
+def _attempt_note(t: Turn, call: ToolCall, result: ToolResult) -> str | None:
+    attempt = t.counts[error_key(call.name, result)] + 1
+    if not _counts(result) or attempt < 2:
+        return None
+    return f"(attempt {attempt} of {t.limits.same_error + 1} with this error)"
+
+
+def _repeat_note(t: Turn, call: ToolCall) -> str | None:
+    times = t.counts[_call_key(call)]
+    if not t.limits.repeat_stop or times != t.limits.repeat_warn:
+        return None
+    return f"(call number {times} with the same arguments and the same result; it will not be run again)"
 
 
 def _count_streaks(t: Turn, result: ToolResult) -> None:

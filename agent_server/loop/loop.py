@@ -50,8 +50,7 @@ async def run(t: Turn, parts: tuple[Part, ...]) -> Done:
         while not isinstance(state, Done):
             state = over_limit(t) or go(t, state, await step(t, state))
     except anyio.get_cancelled_exc_class():
-        with anyio.CancelScope(shield=True):
-            await end(t, Done(DoneReason.USER_ABORT, t.abort))
+        await end(t, Done(DoneReason.USER_ABORT, t.abort))
         raise
     except StoreFailure as failure:
         state = Done(DoneReason.ERROR, "persistence", str(failure))
@@ -91,12 +90,13 @@ def go(t: Turn, old: State, new: State) -> State:
 
 
 async def end(t: Turn, done: Done) -> None:
-    """The only way out of a turn: settle what is open, log the end, then say it."""
+    """The only way out of a turn: settle what is open, log the end, then say it. A cancel cannot tear it."""
     message = done.message
-    try:
-        await settle_rest(t, done)
-        await t.log.append(TurnEndEntry(t.id, done.reason, done.detail, t.usage, message))
-    except StoreFailure as failure:
-        message = message or str(failure)
+    with anyio.CancelScope(shield=True):
+        try:
+            await settle_rest(t, done)
+            await t.log.append(TurnEndEntry(t.id, done.reason, done.detail, t.usage, message))
+        except StoreFailure as failure:
+            message = message or str(failure)
     t.emit(StateChanged(t.id, "done", label(done)))
     t.emit(TurnDone(t.id, done.reason, done.detail, t.usage, message))

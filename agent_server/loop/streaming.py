@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from agent_server.loop.errors import ModelFailure
+from agent_server.loop.errors import ModelFailure, StoreFailure
 from agent_server.loop.events import (
     CallFinished,
     CallPending,
@@ -37,9 +37,9 @@ async def streaming(t: Turn, state: Streaming) -> State:
         reply = await t.model.stream(_numbered(state.request, number), shown.receive)
     except ModelFailure as failure:
         return await _failed(t, state, failure, shown)
-    except anyio.get_cancelled_exc_class():
+    except BaseException:
         with anyio.CancelScope(shield=True):
-            await shown.keep_partial()
+            await shown.break_off()
         raise
     if (failure := fault_of(reply)) is not None:
         t.usage += reply.usage
@@ -59,7 +59,11 @@ def _numbered(request: Request, number: int) -> Request:
 
 async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: "Shown") -> State:
     with anyio.CancelScope(shield=True):
-        await t.log.append(ReplyEntry(t.id, number, reply))
+        try:
+            await t.log.append(ReplyEntry(t.id, number, reply))
+        except StoreFailure:
+            shown.close_calls()
+            raise
     t.steps += 1
     t.tries.clear()
     t.usage += reply.usage
@@ -96,8 +100,7 @@ async def _failed(t: Turn, state: Streaming, failure: ModelFailure, shown: "Show
             shown.discard()
             return compacting
         case Done() as done:
-            await shown.keep_partial()
-            shown.close_calls()
+            await shown.break_off()
             return done
 
 
@@ -164,7 +167,8 @@ class Shown:
         key = CallKey(self.number, index)
         self.turn.emit(CallFinished(self.turn.id, key, self.calls[index], result, "none"))
 
-    async def keep_partial(self) -> None:
-        """Keep the text that was shown, for people; it never goes back to a model (R136)."""
+    async def break_off(self) -> None:
+        """Close the calls and keep the text that was shown, for people; it never goes back to a model (R136)."""
+        self.close_calls()
         if self.text:
             await self.turn.log.append(PartialEntry(self.turn.id, "".join(self.text)))
