@@ -19,6 +19,16 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import RPCMessage
 
 from agent_server.front.lsp.documents import Documents
+from agent_server.front.rpc.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    REQUEST_CANCELLED,
+    error_object,
+    error_with,
+)
+from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.model import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -29,8 +39,15 @@ Handler = Callable[..., Any]
 Command = Callable[..., Awaitable[object]]
 """Gets the command's arguments as they came; its result is the answer."""
 
-INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL = -32600, -32601, -32602, -32603
-NOT_INITIALIZED, CANCELLED = -32002, -32800
+NOT_INITIALIZED = -32002
+_REASONS = {
+    INVALID_REQUEST: "invalid_request",
+    METHOD_NOT_FOUND: "method_not_found",
+    INVALID_PARAMS: "invalid_params",
+    INTERNAL_ERROR: "internal",
+    REQUEST_CANCELLED: "cancelled",
+    NOT_INITIALIZED: "not_initialized",
+}
 
 
 class Protocol(LanguageServerProtocol):
@@ -84,6 +101,9 @@ class Protocol(LanguageServerProtocol):
     def receive(self, message: JsonObject) -> None:
         """Handle a request or notification that LSP defines. Never raises; a request is answered exactly once."""
         method, message_id = str(message.get("method")), _id_of(message)
+        if message_id is None and "id" in message:
+            self.send(_error(None, INVALID_REQUEST, "the id is neither an integer nor a string"))
+            return
         kind, result = types.METHOD_TO_TYPES.get(method, (None, None))[:2]
         if kind is None or method not in self._builtin or (result is None) != (message_id is None):
             self.refuse(message_id, METHOD_NOT_FOUND, f"this server has no {method}")
@@ -107,7 +127,7 @@ class Protocol(LanguageServerProtocol):
         if message_id is None:
             logger.debug("notification dropped: %s", sentence)
             return
-        self._send_response(message_id, error=types.ResponseError(code=code, message=sentence))
+        self.send(_error(message_id, code, sentence))
 
     @property
     def _builtin(self) -> dict[str, Handler]:
@@ -141,16 +161,19 @@ class Protocol(LanguageServerProtocol):
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: MessageId) -> None:
         if future.cancelled():
-            self.refuse(msg_id, CANCELLED, "the request was cancelled")
+            self.refuse(msg_id, REQUEST_CANCELLED, "the request was cancelled")
             return
         match future.exception():
             case None:
                 self._send_response(msg_id, result=future.result())
             case JsonRpcException() as mistake:
                 self._send_response(msg_id, error=mistake.to_response_error())
+            case AgentServerError() as error:
+                fields = error_object(error, unknown_session=INVALID_PARAMS)
+                self.send({"jsonrpc": "2.0", "id": msg_id, "error": fields})
             case failure:
                 logger.error("request %s failed", msg_id, exc_info=failure)
-                self.refuse(msg_id, INTERNAL, "the server failed; its log says more")
+                self.refuse(msg_id, INTERNAL_ERROR, "the server failed; its log says more")
 
     # ---- what LSP defines --------------------------------------------------------------------------
 
@@ -171,23 +194,29 @@ class Protocol(LanguageServerProtocol):
         """Run a command inside the request's own task, so that cancelling the request reaches it."""
         handler = self.commands.get(params.command)
         if handler is None:
-            raise JsonRpcException(f"this server has no command {params.command}", INVALID_PARAMS)
+            raise ClientMistake(f"this server has no command {params.command}")
         return await handler(*(params.arguments or ()))
 
     def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
         self.progress_cancelled(params.token)
 
-    async def _shut_down(self, _: object = None) -> None:
-        """Cancel what runs, but for this request itself."""
+    def _shut_down(self, _: object = None) -> None:
+        """Cancel what runs. Not async: the answer must be out before an `exit` that came with it is looked at."""
         self.stage = "shut_down"
-        current = self.msg_id
-        for message_id, future in list(self._running.items()):
-            if message_id != current:
-                future.cancel()
+        for future in list(self._running.values()):
+            future.cancel()
 
     def _exit(self, _: object = None) -> None:
         self.exit_code = 0 if self.stage == "shut_down" else 1
         self.stage = "exited"
+
+
+def _error(message_id: MessageId | None, code: int, sentence: str) -> JsonObject:
+    return {
+        "jsonrpc": "2.0",
+        "id": message_id,
+        "error": error_with(code, sentence, reason=_REASONS[code]),
+    }
 
 
 def _nowhere(message: JsonObject) -> None:

@@ -1,0 +1,266 @@
+"""The editor's documents as `edits` sees them: read from the mirror, changed by asking, proved by comparing contents.
+
+An answer proves nothing: editors say `applied: true` of edits that they dropped (lsp.md §2.2). What counts is the text
+that arrives by didChange. The one other proof is the hash in the answer of a client with our plugin.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+import anyio
+
+from agent_server.edits.hashes import content_hash
+from agent_server.edits.ports import Applied, Snapshot
+from agent_server.edits.text.hunks import apply_hunks, hunks, text_edits
+from agent_server.edits.text.positions import TextEdit
+from agent_server.front.blocks import Json
+from agent_server.front.capabilities import Capabilities
+from agent_server.front.lsp.capabilities import Stock
+from agent_server.front.lsp.documents import Document, Documents
+from agent_server.front.params import as_object
+from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.loop.model import JsonObject
+from agent_server.loop.proposal import FileChange, Hunk
+
+ANSWER_S: Final = 10.0
+"""How long an editor may take to answer a request to apply or save: no person is asked, but it may be busy."""
+PROOF_S: Final = 2.0
+"""How long the change may take to arrive after the answer: editors collect changes for up to 0.2 s (lsp.md §2.3)."""
+_BOM: Final = "\ufeff"
+
+
+class Asks(Protocol):
+    """Sends requests to the client."""
+
+    async def request(self, method: str, params: JsonObject) -> object:
+        """The result.
+
+        Raises:
+            RemoteError, ConnectionClosed: there is none.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the client answered."""
+
+    outcome: Literal["applied", "stale", "declined", "failed", "silent"]
+    reason: str | None = None
+    version: int | None = None
+    hash: str | None = None
+
+
+class LspEditor:
+    """See the module. One per connection."""
+
+    def __init__(
+        self,
+        client: Asks,
+        documents: Callable[[], Documents],
+        *,
+        own: Capabilities,
+        stock: Stock,
+        session_of: Callable[[str], str | None],
+    ) -> None:
+        """`session_of` tells which session proposed a txn."""
+        self._client = client
+        self._documents = documents
+        self._own = own
+        self._stock = stock
+        self._session_of = session_of
+
+    async def snapshot(self, path: str) -> Snapshot | None:
+        """The open document as the editor shows it, as far as it has told us."""
+        document = self._documents().at(path)
+        if document is None:
+            return None
+        return Snapshot(document.source.removeprefix(_BOM), document.version)
+
+    async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
+        """Change the document, and say what is proved. Once begun it is not cancelled, so that the end is known."""
+        document = self._documents().at(change.path)
+        if document is None:
+            return Applied("failed", None, reason=f"{change.path} is not open in the editor")
+        if (refusal := self._refusal(document, change)) is not None:
+            return refusal
+        bom = _BOM if document.source.startswith(_BOM) else ""
+        wanted = bom + (change.new_text or "")
+        if document.source == wanted:
+            return _now("applied", document)
+        edits = text_edits(
+            document.source, _hunks(change, document.source, wanted), document.encoding
+        )
+        base, said = document.source, _Said("silent")
+        with anyio.CancelScope(shield=True):
+            said = await self._ask(document, edits, wanted, txn=txn, label=label)
+            if said.outcome in ("applied", "silent"):
+                await _arrival(document, wanted)
+        return _judged(document, said, base=base, wanted=wanted, edits=edits)
+
+    async def save(self, path: str) -> bool:
+        """Ask for a save, where the client can be asked."""
+        document = self._documents().at(path)
+        if document is None or not self._own.save:
+            return False
+        answer = await self._answer("agent/editor/save", {"uri": document.uri})
+        saved = as_object(answer)
+        return saved is not None and saved.get("saved") is True
+
+    def _refusal(self, document: Document, change: FileChange) -> Applied | None:
+        """Why the editor is not even asked."""
+        text = document.source.removeprefix(_BOM)
+        if not document.in_step:
+            reason = "the editor's changes did not arrive in order; save and reopen the document"
+            return Applied("failed", None, document.version, reason)
+        if change.new_text is None or change.kind == "rename":
+            reason = f"{change.path} is open in the editor; close it to {change.kind} it"
+            return Applied("declined", text, document.version, reason)
+        if text != (change.base_text or ""):
+            return Applied("stale", text, document.version, "the document has changed since")
+        if not (self._own.edit_apply or self._stock.apply_edit):
+            reason = f"{change.path} is open in an editor that takes no edits; close it first"
+            return Applied("declined", text, document.version, reason)
+        return None
+
+    # ---- asking ------------------------------------------------------------------------------------
+
+    async def _ask(
+        self, document: Document, edits: tuple[TextEdit, ...], wanted: str, *, txn: str, label: str
+    ) -> _Said:
+        changes = [_edit_object(edit) for edit in edits]
+        if not self._own.edit_apply:
+            return await self._ask_stock(document, changes, label)
+        params: Json = {
+            "sessionId": self._session_of(txn),
+            "txn": txn,
+            "uri": document.uri,
+            "version": document.version,
+            "baseHash": content_hash(document.source),
+            "edits": changes,
+            "resultHash": content_hash(wanted),
+            "label": label,
+        }
+        return _said(await self._answer("agent/edit/apply", params))
+
+    async def _ask_stock(self, document: Document, changes: list[Json], label: str) -> _Said:
+        """One file per request, with the version it is for: all that a stock editor can check."""
+        versioned: Json = {"uri": document.uri, "version": document.version}
+        edit: Json = {"documentChanges": [{"textDocument": versioned, "edits": changes}]}
+        answer = await self._answer("workspace/applyEdit", {"label": label, "edit": edit})
+        said = as_object(answer)
+        if said is None:
+            return _Said("silent", _as_reason(answer))
+        applied, reason = said.get("applied") is True, said.get("failureReason")
+        return _Said(
+            "applied" if applied else "declined", reason if isinstance(reason, str) else None
+        )
+
+    async def _answer(self, method: str, params: Json) -> object:
+        """The result; an exception object where there is none, None when it took too long."""
+        with anyio.move_on_after(ANSWER_S):
+            try:
+                return await self._client.request(method, params)
+            except (RemoteError, ConnectionClosed) as error:
+                return error
+        return None
+
+
+# ---- proving ---------------------------------------------------------------------------------------
+
+
+async def _arrival(document: Document, wanted: str) -> None:
+    """Until the document is as wanted, or closed, or `PROOF_S` is over."""
+    with anyio.move_on_after(PROOF_S):
+        while document.is_open and document.source != wanted:
+            await document.changed()
+
+
+def _judged(
+    document: Document, said: _Said, *, base: str, wanted: str, edits: Sequence[TextEdit]
+) -> Applied:
+    """What stands, from the text that is there and, only where that cannot tell, from what was said."""
+    if document.source == wanted:
+        return _now("applied", document)
+    if said.outcome == "applied" and said.hash == content_hash(wanted):
+        return Applied("applied", wanted.removeprefix(_BOM), said.version)
+    if not document.is_open:
+        return Applied("unknown", None, reason="the document was closed meanwhile")
+    moved = document.source != base
+    match said.outcome:
+        case "applied" | "silent" if not moved:
+            reason = said.reason or "the editor did not show that it applied the edit"
+            return _now("unknown", document, reason)
+        case "applied" | "silent" if _traces(edits, base, document.source):
+            return _now("unknown", document, "the document changed while the edit was applied")
+        case "applied" | "silent":
+            return _now("stale", document, "the document changed before the edit was applied")
+        case "failed":
+            return _now("failed", document, said.reason or "the editor could not apply the edit")
+        case "stale" | "declined":
+            outcome = "stale" if moved else said.outcome
+            return _now(outcome, document, said.reason or "the editor did not apply the edit")
+
+
+def _traces(edits: Sequence[TextEdit], base: str, text: str) -> bool:
+    """Whether something that we put in may be in the text: an editor that rebases (Zed) puts it elsewhere."""
+    return any(e.new_text and e.new_text in text and e.new_text not in base for e in edits)
+
+
+def _now(
+    outcome: Literal["applied", "stale", "declined", "failed", "unknown"],
+    document: Document,
+    reason: str | None = None,
+) -> Applied:
+    return Applied(outcome, document.source.removeprefix(_BOM), document.version, reason)
+
+
+def _hunks(change: FileChange, base: str, wanted: str) -> tuple[Hunk, ...]:
+    """The change's own hunks where they say the same; after the person's own changes they do not."""
+    try:
+        same = apply_hunks(base, change.hunks, {hunk.id for hunk in change.hunks}) == wanted
+    except ValueError:
+        same = False
+    return change.hunks if same else hunks(base, wanted)
+
+
+def _edit_object(edit: TextEdit) -> Json:
+    start, end = edit.range.start, edit.range.end
+    return {
+        "range": {
+            "start": {"line": start.line, "character": start.character},
+            "end": {"line": end.line, "character": end.character},
+        },
+        "newText": edit.new_text,
+    }
+
+
+def _said(answer: object) -> _Said:
+    """`EditApplied`, read with suspicion."""
+    given = as_object(answer)
+    if given is None:
+        return _Said("silent", _as_reason(answer))
+    reason, version, digest = given.get("reason"), given.get("version"), given.get("hash")
+    details = (
+        reason if isinstance(reason, str) else None,
+        version if isinstance(version, int) else None,
+        digest if isinstance(digest, str) else None,
+    )
+    match given.get("outcome"):
+        case "applied":
+            return _Said("applied", *details)
+        case "stale":
+            return _Said("stale", *details)
+        case "declined":
+            return _Said("declined", *details)
+        case _:
+            return _Said("failed", *details)
+
+
+def _as_reason(answer: object) -> str:
+    match answer:
+        case RemoteError() | ConnectionClosed():
+            return f"the editor answered with an error: {answer}"
+        case _:
+            return "the editor did not answer"
