@@ -154,16 +154,25 @@ class Session:
 
         Cancelling this wait cancels the turn.
         """
+        item = self.submit(parts)
+        try:
+            return await self.answer(item)
+        except anyio.get_cancelled_exc_class():
+            item.cancel("cancel")
+            raise
+
+    def submit(self, parts: tuple[Part, ...]) -> Prompt:
+        """Take a place in the inbox, at once. For callers that settle their own cancellation: `Prompt.cancel`."""
         if self._closed:
             raise ClientMistake(f"session {self.id!r} is closed")
         item = Prompt(parts, new_turn_id())
         self._inbox.append(item)
         self._arrived.set()
-        try:
-            await item.done.wait()
-        except anyio.get_cancelled_exc_class():
-            item.cancel("cancel")
-            raise
+        return item
+
+    async def answer(self, item: Prompt) -> TurnResult:
+        """What a submitted prompt came to; also after its `cancel`. Cancelling this wait cancels nothing."""
+        await item.done.wait()
         if item.result is None:
             raise item.error or ClientMistake(f"session {self.id!r} was closed before it answered")
         return item.result
