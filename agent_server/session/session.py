@@ -1,9 +1,10 @@
 """One session: an actor with an ordered inbox of prompts, one turn at a time, and the scope that cancels it."""
 
 import itertools
+import logging
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
@@ -27,9 +28,11 @@ from agent_server.loop.model import (
     TurnId,
     Usage,
 )
-from agent_server.loop.ports import Log
+from agent_server.loop.ports import Log, Tools
 from agent_server.loop.turn import Turn
 from agent_server.session.ports import Client, Equipment, Kit
+
+log = logging.getLogger(__name__)
 
 TITLE_CHARS = 60
 
@@ -95,23 +98,26 @@ class Session:
         log: Log,
         client: Client,
         equipment: Equipment,
+        prepare: Callable[[], Awaitable[tuple[Kit, SessionContext]]],
         notices: tuple[Notice, ...] = (),
     ) -> None:
-        """`log` is at rest (recovered); the session does nothing before `equip` and `serve`."""
+        """`prepare` makes its tools, policy and prompt, once, before the first turn needs them."""
         self.id = id
         self.cwd = cwd
         self.roots = roots
         self.client = client
         self.notices = notices
         self._profile = profile
-        self._log = log
+        self.log = log
+        self.system_prompt: str | None = None
+        """Its bytes, once built; they stay (I7)."""
         self._equipment = equipment
         self._inbox: deque[Prompt] = deque()
         self._arrived = anyio.Event()
         self._closed = False
         self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
-        self._kit: Kit | None = None
-        self._context: SessionContext | None = None
+        self._prepare = prepare
+        self._prepared: tuple[Kit, SessionContext] | None = None
         self.changed: Callable[[], None] = lambda: None
         """Called when title, mode or model changed, or a turn ended; the owner keeps the record."""
 
@@ -135,7 +141,7 @@ class Session:
     @property
     def entries(self) -> Sequence[Entry]:
         """The log, oldest first."""
-        return self._log.entries
+        return self.log.entries
 
     @property
     def busy(self) -> bool:
@@ -202,10 +208,16 @@ class Session:
 
     # ---- the actor -------------------------------------------------------------------------------------
 
-    def equip(self, kit: Kit, context: SessionContext) -> None:
-        """Give it its tools, policy and prompt; before the first turn."""
-        self._kit = kit
-        self._context = context
+    async def ready(self) -> tuple[Kit, SessionContext]:
+        """Its tools, policy and context; made at the first use, so that a new session costs nothing."""
+        if self._prepared is None:
+            self._prepared = await self._prepare()
+        return self._prepared
+
+    @property
+    def tools(self) -> Tools:
+        """Its tools; none before it is ready."""
+        return {} if self._prepared is None else self._prepared[0].tools
 
     async def serve(self) -> None:
         """Answer prompts until closed; run by whoever owns the session."""
@@ -219,6 +231,11 @@ class Session:
                 item.result = await self._answer(item)
             except AgentServerError as error:
                 item.error = error
+            except Exception as error:
+                log.exception("session %s: a prompt could not be answered", self.id)
+                item.error = AgentServerError(
+                    f"the prompt could not be answered: {type(error).__name__}: {error}"
+                )
             finally:
                 self._inbox.popleft()
                 item.done.set()
@@ -237,9 +254,9 @@ class Session:
             item.done.set()
 
     async def _answer(self, item: Prompt) -> TurnResult:
-        before = sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage())
+        kit, context = await self.ready()
         self._entitle(item.parts)
-        turn = item.running = self._turn(item, before)
+        turn = item.running = self._turn(item, kit, context)
         with item.scope:
             done = await run(turn, item.parts)
             return TurnResult(
@@ -249,24 +266,22 @@ class Session:
             item.turn, DoneReason.USER_ABORT, item.abort, turn.usage, self._text(item.turn)
         )
 
-    def _turn(self, item: Prompt, before: Usage) -> Turn:
-        if self._kit is None or self._context is None:
-            raise RuntimeError(f"session {self.id} was not equipped")
+    def _turn(self, item: Prompt, kit: Kit, context: SessionContext) -> Turn:
         limits = self._equipment.limits
         deadline = None if limits.max_wall_s is None else anyio.current_time() + limits.max_wall_s
         return Turn(
             id=item.turn,
-            log=self._log,
+            log=self.log,
             model=self._equipment.model(self.model),
-            tools=self._kit.tools,
-            policy=self._kit.policy,
+            tools=kit.tools,
+            policy=kit.policy,
             approver=Asking(self, self._equipment.approval_timeout_s),
-            context=self._context,
+            context=context,
             emit=self.emit,
             limits=limits,
             numbers=self._numbers,
             deadline=deadline,
-            before=before,
+            before=sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage()),
             abort=item.abort,
         )
 
