@@ -14,11 +14,11 @@ import anyio.lowlevel
 
 from agent_server.front.rpc.dialect import Dialect
 from agent_server.front.rpc.dispatch import Dispatch
+from agent_server.front.rpc.envelope import FrameError
 from agent_server.front.rpc.errors import INTERNAL_ERROR, ConnectionClosed, RemoteError
 from agent_server.front.rpc.framing import Frame
 from agent_server.front.rpc.incoming import Answering
 from agent_server.front.rpc.messages import (
-    Malformed,
     Message,
     Notification,
     Request,
@@ -172,7 +172,7 @@ class Connection:
                     self._answering.notification(message, tasks)
                 case Response():
                     self._settle(message)
-                case Malformed():
+                case FrameError():
                     self._answering.malformed(message)
             # The task just started, or woken, runs up to its first suspension before we go on: the loop is first in,
             # first out, and we queue behind it.

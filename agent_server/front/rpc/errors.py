@@ -1,15 +1,15 @@
-"""The one table: exception → JSON-RPC error. Everything that crosses the wire as an error is made here.
+"""The one table: exception → JSON-RPC error. What a handler raised crosses the wire as it says, never as a traceback.
 
-`message` is a sentence for a person, `data` is `{reason, details, error, retryable}` (spec §13): clients differ in
-which of them they show. Never a traceback. Codes are those of JSON-RPC 2.0, of ACP and of LSP 3.17.
+The object's shape is `envelope.py`'s `error_with`. Codes are those of JSON-RPC 2.0, of ACP and of LSP 3.17.
 """
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from agent_server.front.rpc.framing import INVALID_REQUEST as INVALID_REQUEST
-from agent_server.front.rpc.framing import PARSE_ERROR as PARSE_ERROR
+from agent_server.front.rpc.envelope import INVALID_REQUEST as INVALID_REQUEST
+from agent_server.front.rpc.envelope import PARSE_ERROR as PARSE_ERROR
+from agent_server.front.rpc.envelope import error_with as error_with
 from agent_server.loop.errors import (
     AgentServerError,
     AuthRequired,
@@ -90,14 +90,6 @@ def error_object(error: Exception, *, unknown_session: int) -> JsonObject:
     return error_with(
         row.code, message, reason=row.reason, retryable=row.retryable, extra=row.extra
     )
-
-
-def error_with(
-    code: int, message: str, *, reason: str, retryable: bool = False, extra: JsonObject = _NOTHING
-) -> JsonObject:
-    """An error object of the one shape."""
-    data = {"reason": reason, "details": message, "error": message, "retryable": retryable, **extra}
-    return {"code": code, "message": message, "data": data}
 
 
 def _row(error: Exception, unknown_session: int) -> _Row:  # a flat table, first match wins

@@ -1,7 +1,8 @@
 """The two framings: bytes of any cut → message bodies, and back.
 
 Owns where a message begins and ends, what is too large, and how to find the next message after rubbish. What a
-body means is `messages.py`'s. ndjson: ACP's stdio transport. Content-Length: LSP 3.17, base protocol.
+body means is `messages.py`'s. ndjson, ACP's stdio transport, is read in `envelope.py`; Content-Length is LSP 3.17's
+base protocol.
 
 A decoder holds at most one frame of `MAX_FRAME` bytes; of a larger one it keeps nothing. It never gives up:
 whatever came before, the next well-formed frame is found.
@@ -13,12 +14,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-MAX_FRAME: Final = 32 * 1024 * 1024
-"""Largest body in bytes that is accepted (spec §12)."""
-PARSE_ERROR: Final = -32700
-INVALID_REQUEST: Final = -32600
+from agent_server.front.rpc.envelope import (
+    BOM,
+    MAX_FRAME,
+    PARSE_ERROR,
+    FrameError,
+    LineDecoder,
+    too_large,
+)
 
-_BOM: Final = b"\xef\xbb\xbf"
 _MAX_HEADER: Final = 8192
 """A header block longer than this is rubbish: real ones have two short lines."""
 _LENGTH: Final = re.compile(
@@ -28,14 +32,6 @@ _LENGTH: Final = re.compile(
 _LENGTH_LINE: Final = re.compile(rb"content-length[ \t]*:[ \t]*\d{1,18}[ \t]*\r?\n", re.IGNORECASE)
 _HEADER_LINE: Final = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*:")
 _HEADER_END: Final = re.compile(rb"\r?\n\r?\n")
-
-
-@dataclass(frozen=True, slots=True)
-class FrameError:
-    """Bytes that are no message. To be answered with `id: null`; the connection goes on."""
-
-    code: int
-    message: str
 
 
 Frame = bytes | FrameError
@@ -61,57 +57,6 @@ class Framing:
     decoder: Callable[[], Decoder]
     encode: Callable[[bytes], bytes]
     """A body → the bytes to write."""
-
-
-def _too_large() -> FrameError:
-    return FrameError(
-        INVALID_REQUEST, f"the message is larger than {MAX_FRAME // 2**20} MiB and was skipped"
-    )
-
-
-# One JSON value per line ---------------------------------------------------------------------------
-
-
-class LineDecoder:
-    """ndjson. Blank lines, CRLF and a byte order mark are tolerated."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        """The line so far."""
-        self._size = 0
-        self._skipping = False
-
-    def feed(self, data: bytes) -> Iterator[Frame]:
-        """See `Decoder`."""
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            yield from self._extend(line)
-            yield from self.end()
-        yield from self._extend(rest)
-
-    def end(self) -> Iterator[Frame]:
-        """See `Decoder`."""
-        line = b"".join(self._parts) if len(self._parts) != 1 else self._parts[0]
-        self._parts.clear()
-        self._size = 0
-        self._skipping = False
-        line = line.removeprefix(_BOM)
-        if line and not line.isspace():
-            yield line
-
-    def _extend(self, piece: bytes) -> Iterator[Frame]:
-        if self._skipping or not piece:
-            return
-        self._size += len(piece)
-        if self._size <= MAX_FRAME:
-            self._parts.append(piece)
-            return
-        self._parts.clear()
-        self._skipping = True
-        yield _too_large()
-
-
-# Headers, then a body of a stated length -----------------------------------------------------------
 
 
 class HeaderDecoder:
@@ -164,7 +109,7 @@ class HeaderDecoder:
 
     def _take_header(self) -> bytes | None:
         """The next header block without its end; empty when there is no end within reason."""
-        if self._searched < len(_BOM):
+        if self._searched < len(BOM):
             self._skip_blank()
         end = _HEADER_END.search(self._buffer, max(0, self._searched - 3))
         if end is None and len(self._buffer) <= _MAX_HEADER:
@@ -179,8 +124,8 @@ class HeaderDecoder:
         return block
 
     def _skip_blank(self) -> None:
-        if self._buffer.startswith(_BOM):
-            del self._buffer[: len(_BOM)]
+        if self._buffer.startswith(BOM):
+            del self._buffer[: len(BOM)]
         if self._buffer[:1].isspace():
             del self._buffer[: len(self._buffer) - len(self._buffer.lstrip())]
 
@@ -199,7 +144,7 @@ class HeaderDecoder:
         if wanted > MAX_FRAME:
             # Not counted off: the number may be wrong, and the next header can be recognised anyway.
             self._lost = True
-            yield _too_large()
+            yield too_large()
             return
         self._wanted = wanted
 

@@ -18,20 +18,19 @@ from agent_server.front.rpc.dispatch import (
     RequestHandler,
     Result,
 )
+from agent_server.front.rpc.envelope import INVALID_REQUEST, FrameError, error_with, refusal
 from agent_server.front.rpc.errors import (
     INVALID_PARAMS,
-    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
     error_object,
-    error_with,
 )
 from agent_server.front.rpc.messages import (
-    Malformed,
     Message,
     Notification,
     Request,
     RequestId,
+    encode,
     error_body,
     is_request_id,
     notification_body,
@@ -116,10 +115,9 @@ class Answering:
         else:
             tasks.start_soon(self._handle, handler, params)
 
-    def malformed(self, message: Malformed) -> None:
+    def malformed(self, error: FrameError) -> None:
         """Say that it was no message."""
-        reason = "invalid_request" if message.code == INVALID_REQUEST else "parse_error"
-        self._refuse(message.id, message.code, message.message, reason=reason)
+        self._send(encode(refusal(error)))
 
     def withdraw_all(self) -> None:
         """As if the peer had cancelled each request in flight."""

@@ -1,16 +1,16 @@
 """JSON-RPC 2.0 envelopes: a body → one of four messages, and values → bodies.
 
-Owns the envelope and the encoding; never looks inside `params` or `result`. No batches: neither wire has them.
+Owns the messages' types and the encoding; never looks inside `params` or `result`. What is an envelope at all is
+`envelope.py`'s. No batches: neither wire has them.
 """
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import Final, NoReturn, TypeGuard, cast
+from typing import Final, TypeGuard
 
-from agent_server.front.rpc.framing import INVALID_REQUEST, PARSE_ERROR, FrameError
+from agent_server.front.rpc.envelope import FrameError, is_id, read_envelope
 from agent_server.loop.model import JsonObject
 
 RequestId = int | str | None
@@ -47,54 +47,25 @@ class Response:
     envelope: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """No message. Answered with an error under `id`, which is null when none could be read."""
-
-    code: int
-    message: str
-    id: RequestId = None
-
-
-Message = Request | Notification | Response | Malformed
+Message = Request | Notification | Response | FrameError
 
 
 def parse(frame: bytes | FrameError) -> Message:
     """What a frame says; total."""
-    if isinstance(frame, FrameError):
-        return Malformed(frame.code, frame.message)
-    try:
-        value = cast("object", _decoder.decode(frame.decode()))
-    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
-        return Malformed(PARSE_ERROR, f"the message is not valid JSON: {_short(error)}")
-    if not isinstance(value, dict) or not value:
-        return Malformed(INVALID_REQUEST, "the message is not a JSON-RPC object")
-    return _classify(cast("JsonObject", value))
-
-
-def _classify(envelope: JsonObject) -> Message:
-    if "method" not in envelope and ("result" in envelope or "error" in envelope):
-        return Response(envelope.get("id"), envelope.get("result"), envelope.get("error"), envelope)
-    request_id = envelope.get("id")
-    if not is_request_id(request_id):
-        return Malformed(INVALID_REQUEST, "the id is neither an integer nor a string")
-    if envelope.get("jsonrpc") != "2.0":
-        return Malformed(INVALID_REQUEST, 'the message does not say "jsonrpc": "2.0"', request_id)
-    method = envelope.get("method")
+    envelope = read_envelope(frame)
+    if isinstance(envelope, FrameError):
+        return envelope
+    request_id, method, params = (envelope.get(key) for key in ("id", "method", "params"))
     if not isinstance(method, str):
-        return Malformed(INVALID_REQUEST, "the message has no method", request_id)
-    if "id" not in envelope:
-        return Notification(method, envelope.get("params"), envelope)
-    return Request(request_id, method, envelope.get("params"), envelope)
+        return Response(request_id, envelope.get("result"), envelope.get("error"), envelope)
+    if "id" in envelope and is_request_id(request_id):
+        return Request(request_id, method, params, envelope)
+    return Notification(method, params, envelope)
 
 
 def is_request_id(value: object) -> TypeGuard[RequestId]:
-    """Whether a value may identify a request; `true` is no integer here."""
-    return (
-        value is None
-        or isinstance(value, str)
-        or (isinstance(value, int) and not isinstance(value, bool))
-    )
+    """Whether a value may identify a request."""
+    return is_id(value)
 
 
 def request_body(request_id: int, method: str, params: JsonObject) -> bytes:
@@ -147,16 +118,4 @@ def _utf8(text: str) -> bytes:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
-def _short(error: Exception) -> str:
-    # A UnicodeDecodeError's own text quotes the bytes.
-    if isinstance(error, UnicodeDecodeError):
-        return f"byte {error.start} is not UTF-8"
-    return re.sub(r"\s+", " ", str(error))[:200]
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_decoder: Final = json.JSONDecoder(parse_constant=_refuse)
 _encoder: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
