@@ -6,6 +6,7 @@ of each body; what it misses is found when the session is opened, and remembered
 
 import base64
 import binascii
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from agent_server.store.text import pack
 
 PAGE_MAX = 500
 
+_CURSOR = re.compile(r"(?P<updated>\d{1,15}) (?P<session>[0-9a-f]+)")
 _BODY_START = f'{{"v":{VERSION},'.encode()
 _LOOK = f"""
     SELECT count(*), coalesce(max(place) + 1, 0),
@@ -89,9 +91,13 @@ def _to_cursor(updated: int, session: str) -> str:
 
 def _from_cursor(cursor: str) -> tuple[int, str]:
     try:
-        updated, _, session = (
-            base64.urlsafe_b64decode(cursor.encode("ascii")).decode().partition(" ")
-        )
-        return int(updated), session
+        written = base64.urlsafe_b64decode(cursor.encode("ascii")).decode("ascii")
     except (ValueError, binascii.Error) as error:
-        raise ClientMistake(f"{cursor!r} is no cursor of a session list") from error
+        raise _not_ours(cursor) from error
+    if (found := _CURSOR.fullmatch(written)) is None:
+        raise _not_ours(cursor)
+    return int(found["updated"]), found["session"]
+
+
+def _not_ours(cursor: str) -> ClientMistake:
+    return ClientMistake(f"{cursor!r} is no cursor of a session list")

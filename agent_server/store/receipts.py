@@ -1,13 +1,14 @@
 """Receipts: which call reached which phase, and whether it touched the world. Never an argument, never an output."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from agent_server.loop.model import CallKey, Effect, Entry, ReplyEntry, ResultEntry, StartedEntry
 from agent_server.store.codec import EFFECTS
+from agent_server.store.text import pack, unpack
 from agent_server.store.times import from_ms
 
 Phase = Literal["pending", "started", "settled"]
@@ -32,45 +33,48 @@ def keep(connection: sqlite3.Connection, session: str, entries: Iterable[Entry],
         match entry:
             case ReplyEntry():
                 for call in entry.reply.calls:
-                    tool = call.name.encode("utf-8", "surrogatepass")
-                    _insert(connection, session, call.key, "pending", tool, None, at)
+                    _insert(connection, session, call.key, "pending", pack(call.name), None, at)
             case StartedEntry():
-                tool = _tool(connection, session, entry.key)
-                _insert(connection, session, entry.key, "started", tool, None, at)
+                _follow(connection, session, entry.key, "started", None, at)
             case ResultEntry():
-                tool = _tool(connection, session, entry.key)
-                _insert(connection, session, entry.key, "settled", tool, entry.effect, at)
+                _follow(connection, session, entry.key, "settled", entry.effect, at)
             case _:
                 pass
 
 
-def read(connection: sqlite3.Connection, session: str) -> Sequence[Receipt]:
+def read(connection: sqlite3.Connection, session: str) -> tuple[Receipt, ...]:
     """All receipts of a session, in the order of its calls and their phases."""
     rows = connection.execute(
-        "SELECT at, reply, idx, tool, phase, disposition FROM effect WHERE session = ?"
-        " ORDER BY reply, idx, phase",  # pending, settled, started: see below
-        (session,),
-    ).fetchall()
+        "SELECT at, reply, idx, tool, phase, disposition FROM effect WHERE session = ?", (session,)
+    )
     receipts = [
         Receipt(
             from_ms(at),
             CallKey(reply, index),
-            tool.decode("utf-8", "surrogatepass"),
+            unpack(tool),
             PHASES[phase],
             None if disposition is None else EFFECTS[disposition],
         )
         for at, reply, index, tool, phase, disposition in rows
     ]
     order = list(PHASES)
-    return sorted(receipts, key=lambda receipt: (receipt.key, order.index(receipt.phase)))
+    return tuple(sorted(receipts, key=lambda receipt: (receipt.key, order.index(receipt.phase))))
 
 
-def _tool(connection: sqlite3.Connection, session: str, key: CallKey) -> bytes:
+def _follow(
+    connection: sqlite3.Connection,
+    session: str,
+    key: CallKey,
+    phase: Phase,
+    disposition: Effect | None,
+    at: int,
+) -> None:
+    """A later phase of a call, whose tool the pending one has named."""
     row = connection.execute(
         "SELECT tool FROM effect WHERE session = ? AND reply = ? AND idx = ? AND phase = 'pending'",
         (session, key.reply, key.index),
     ).fetchone()
-    return b"" if row is None else row[0]
+    _insert(connection, session, key, phase, b"" if row is None else row[0], disposition, at)
 
 
 def _insert(
