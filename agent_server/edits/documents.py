@@ -1,0 +1,151 @@
+"""Documents: what a file says now, an open buffer before the disk, and what the model knows of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from anyio import to_thread
+
+from agent_server.edits import files
+from agent_server.edits.files import FileText
+from agent_server.edits.hashes import content_hash
+from agent_server.edits.ports import Editor
+from agent_server.edits.text.hunks import hunks
+from agent_server.edits.unified import unified
+from agent_server.loop.errors import EditRefused
+from agent_server.loop.proposal import FileChange
+
+REMEMBERED_CHARS = 256 * 1024
+"""Largest text kept for the difference `since you read it`; of larger ones only the hash is kept."""
+SHOWN_CHARS = 8_000
+"""Most of such a difference that the model is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text as it is at this moment."""
+
+    path: str
+    """Absolute; as the editor spells it when the editor has it."""
+    text: str
+    """Its own line ends, no BOM."""
+    source: Literal["editor", "disk"]
+    version: int | None
+    """The editor's version; None where there is none."""
+    hash: str
+    """`sha256:…` of the text (`hashes.content_hash`)."""
+    file: FileText | None
+    """The file behind it; None when the editor has it, whose file is not ours to touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the model last saw of a file."""
+
+    hash: str
+    text: str | None
+
+
+class Documents:
+    """The documents of one session. The editor is asked anew each time, because it may come and go."""
+
+    def __init__(self, editor: Callable[[], Editor]) -> None:
+        """`editor` gives the one that is connected now."""
+        self._editor = editor
+        self._known: dict[str, _Known] = {}
+
+    @property
+    def editor(self) -> Editor:
+        """The one connected now."""
+        return self._editor()
+
+    async def read(self, path: str) -> Document:
+        """The document at an absolute path, remembered as read by the model.
+
+        Raises:
+            EditRefused: as `peek`.
+        """
+        document = await self.peek(path)
+        self._remember(await _identity(path), document.text, document.hash)
+        return document
+
+    async def peek(self, path: str) -> Document:
+        """The document, for our own use: the model has not seen it.
+
+        Raises:
+            EditRefused: `missing`, `directory`, `not_a_file`, `too_large`, `binary`, `no_permission` or `io`.
+        """
+        document = await self.in_editor(path)
+        if document is not None:
+            return document
+        file = await to_thread.run_sync(files.read_text, path)
+        return Document(path, file.text, "disk", None, content_hash(file.text), file)
+
+    async def exists(self, path: str) -> bool:
+        """Whether the editor has a document there or the disk has anything."""
+        return await self.in_editor(path) is not None or await to_thread.run_sync(
+            files.exists, path
+        )
+
+    async def in_editor(self, path: str) -> Document | None:
+        """The editor's document, which it may know by the given name or, behind a link, by the real one; else None."""
+        for name in dict.fromkeys((path, await _identity(path))):
+            snapshot = await self.editor.snapshot(name)
+            if snapshot is not None:
+                return Document(
+                    name,
+                    snapshot.text,
+                    "editor",
+                    snapshot.version,
+                    content_hash(snapshot.text),
+                    None,
+                )
+        return None
+
+    # ---- what the model knows ----------------------------------------------------------------------------------
+
+    async def check_known(self, document: Document) -> None:
+        """Pass when the model has seen exactly this text, so that it may replace it whole.
+
+        Raises:
+            EditRefused: `not_read`, or `stale` with what changed since.
+        """
+        known = self._known.get(await _identity(document.path))
+        if known is None:
+            raise EditRefused(
+                f"{document.path} exists and was not read; read it first", reason="not_read"
+            )
+        if known.hash == document.hash:
+            return
+        difference = (
+            ""
+            if known.text is None
+            else await to_thread.run_sync(_difference, document, known.text)
+        )
+        raise EditRefused(
+            f"{document.path} changed since you read it; read it again before writing it{difference}",
+            reason="stale",
+        )
+
+    async def note_applied(self, change: FileChange, *, authored: bool) -> None:
+        """Keep up with our own edit: the model knows the result if it wrote all of it or knew what was there before."""
+        path = await _identity(change.path)
+        known = self._known.get(path)
+        if change.new_text is None:
+            self._known.pop(path, None)
+        elif authored or (known is not None and known.hash == change.base_hash):
+            self._remember(path, change.new_text, content_hash(change.new_text))
+
+    def _remember(self, path: str, text: str, digest: str) -> None:
+        self._known[path] = _Known(digest, text if len(text) <= REMEMBERED_CHARS else None)
+
+
+async def _identity(path: str) -> str:
+    return str(await to_thread.run_sync(files.real_path, path))
+
+
+def _difference(document: Document, known: str) -> str:
+    change = FileChange(document.path, "edit", known, document.text, hunks(known, document.text))
+    shown = unified(change)
+    cut = shown if len(shown) <= SHOWN_CHARS else f"{shown[:SHOWN_CHARS]}\n… (cut)\n"
+    return f". What changed:\n{cut}"

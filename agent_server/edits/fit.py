@@ -1,0 +1,80 @@
+"""Fitting a wanted change to the text as it is now: as it is, rebased, or a conflict."""
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from anyio import to_thread
+
+from agent_server.edits.documents import Document, Documents
+from agent_server.edits.hashes import content_hash
+from agent_server.edits.outcome import FileOutcome
+from agent_server.edits.text.hunks import apply_hunks
+from agent_server.edits.text.rebase import rebase
+from agent_server.loop.errors import EditRefused
+from agent_server.loop.proposal import FileChange, Hunk
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A change whose base is the live text, and where that text lives."""
+
+    change: FileChange
+    document: Document | None
+    """None: the file is to be created."""
+    rebased: bool = False
+
+
+async def fit(documents: Documents, change: FileChange) -> Fitted | FileOutcome:
+    """The change against the live text, or why it cannot be made. Changes nothing."""
+    match change.kind:
+        case "create":
+            if await documents.exists(change.path):
+                return FileOutcome(change.path, "conflict", message=f"{change.path} exists by now")
+            return Fitted(change, None)
+        case "edit" | "delete":
+            return await _fit_existing(documents, change)
+        case "rename":
+            return FileOutcome(
+                change.path, "failed", message=f"{change.old_path} cannot be renamed here"
+            )
+        case _:
+            assert_never(change.kind)
+
+
+async def _fit_existing(documents: Documents, change: FileChange) -> Fitted | FileOutcome:
+    try:
+        document = await documents.peek(change.path)
+    except EditRefused as error:
+        state = "conflict" if error.reason == "missing" else "failed"
+        return FileOutcome(change.path, state, message=str(error))
+    if document.hash == change.base_hash:
+        return Fitted(replace(change, path=document.path, base_version=document.version), document)
+    if change.kind == "delete" or change.base_text is None:
+        return FileOutcome(
+            change.path, "conflict", message=f"{change.path} changed since its removal was proposed"
+        )
+    return await to_thread.run_sync(_rebased, change, change.base_text, document)
+
+
+def _rebased(change: FileChange, base_text: str, document: Document) -> Fitted | FileOutcome:
+    result = rebase(base_text, change.hunks, document.text)
+    if result.conflicts:
+        return FileOutcome(
+            change.path, "conflict", message=_touching(change.path, result.conflicts)
+        )
+    new_text = apply_hunks(document.text, result.hunks, {hunk.id for hunk in result.hunks})
+    live = FileChange(
+        document.path,
+        "edit",
+        document.text,
+        new_text,
+        result.hunks,
+        document.version,
+        content_hash(document.text),
+    )
+    return Fitted(live, document, rebased=True)
+
+
+def _touching(path: str, conflicts: tuple[Hunk, ...]) -> str:
+    lines = ", ".join(str(hunk.start + 1) for hunk in conflicts)
+    return f"{path} changed since the edit was proposed, in the same place (line {lines} of the text it was made for)"

@@ -1,0 +1,176 @@
+"""Making one fitted change, and taking it back: on disk, or through the editor and verified by content."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import assert_never
+
+import anyio
+from anyio import to_thread
+
+from agent_server.edits import disk
+from agent_server.edits.documents import Documents
+from agent_server.edits.files import FileText
+from agent_server.edits.fit import Fitted
+from agent_server.edits.outcome import FileOutcome, FileState
+from agent_server.edits.ports import Applied
+from agent_server.edits.text.hunks import invert
+from agent_server.loop.errors import AgentServerError, EditRefused
+from agent_server.loop.proposal import FileChange
+
+EDITOR_LIMIT_S = 10.0
+"""How long an editor may take to answer at all: its adapter gives up on the proof after 2 s, this is for a hang."""
+
+Undo = Callable[[], Awaitable[str | None]]
+"""Take the change back; None when that worked, else why it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change that was tried."""
+
+    outcome: FileOutcome
+    undo: Undo | None = None
+    """None when nothing of it is ours to take back."""
+
+
+class Stepper:
+    """Makes the changes of one transaction, one at a time."""
+
+    def __init__(self, documents: Documents, *, txn: str, label: str) -> None:
+        """`label` names the undo step in the editor."""
+        self._documents = documents
+        self._txn = txn
+        self._label = label
+
+    async def make(self, fitted: Fitted) -> Step:
+        """Make the change; never raises for what a disk or an editor does."""
+        change = fitted.change
+        if change.kind == "edit" and change.new_text == change.base_text:
+            return Step(
+                FileOutcome(
+                    change.path, "applied", change, f"{change.path} has this change already"
+                )
+            )
+        if fitted.document is not None and fitted.document.source == "editor":
+            return await self._in_editor(change)
+        try:
+            if await self._is_open(change.path):
+                return _failed(
+                    change, f"{change.path} was opened in the editor meanwhile", state="stale"
+                )
+            undo = await self._on_disk(change, fitted.document.file if fitted.document else None)
+        except EditRefused as error:
+            state = "stale" if error.reason in ("stale", "missing", "exists") else "failed"
+            return _failed(change, str(error), state=state)
+        except (AgentServerError, TimeoutError) as error:
+            return _failed(
+                change, f"the editor could not say whether it has {change.path} open: {error}"
+            )
+        return Step(FileOutcome(change.path, "applied", change), undo)
+
+    async def _is_open(self, path: str) -> bool:
+        with anyio.fail_after(EDITOR_LIMIT_S):
+            return await self._documents.in_editor(path) is not None
+
+    # ---- on disk -----------------------------------------------------------------------------------------------
+
+    async def _on_disk(self, change: FileChange, file: FileText | None) -> Undo:
+        if file is None:
+            return await self._create(change)
+        if change.new_text is None:
+            await to_thread.run_sync(disk.delete_file, file)
+            return partial(_undone, partial(disk.recreate_file, file))
+        written = await to_thread.run_sync(disk.replace_text, file, change.new_text)
+        return partial(_undone, partial(disk.restore_text, written, file))
+
+    async def _create(self, change: FileChange) -> Undo:
+        folders = await to_thread.run_sync(disk.missing_folders, change.path)
+        made = await to_thread.run_sync(disk.create_text, change.path, change.new_text or "")
+        return partial(_undone, partial(disk.remove_created, made, folders))
+
+    # ---- through the editor ------------------------------------------------------------------------------------
+
+    async def _in_editor(self, change: FileChange) -> Step:
+        if change.new_text is None:
+            return _failed(
+                change, f"{change.path} is open in the editor; it can be deleted once it is closed"
+            )
+        outcome = await self._verified(change)
+        return Step(
+            outcome, partial(self._undo_in_editor, change) if outcome.state == "applied" else None
+        )
+
+    async def _undo_in_editor(self, change: FileChange) -> str | None:
+        inverse = replace(
+            change, base_text=change.new_text, new_text=change.base_text, hunks=invert(change.hunks),
+            base_version=None, base_hash=None,
+        )  # fmt: skip
+        outcome = await self._verified(inverse)
+        return None if outcome.state == "applied" else outcome.message or outcome.state
+
+    async def _verified(self, change: FileChange) -> FileOutcome:
+        """Ask the editor, and believe only the text that is there afterwards."""
+        answer = await self._answer(change)
+        text = answer.text
+        if text is None and answer.outcome in ("applied", "unknown"):
+            text = await self._text_now(change.path)
+        if text is not None and text == change.new_text:
+            return FileOutcome(change.path, "applied", change)
+        path = change.path
+        match answer.outcome:
+            case "applied" if text is None:
+                message = f"{path} is no longer open in the editor, and what stands is not known"
+                return FileOutcome(path, "unknown", change, message)
+            case "applied" if text == change.base_text:
+                return FileOutcome(
+                    path, "stale", message=f"the editor reported success, but {path} is unchanged"
+                )
+            case "applied":
+                return FileOutcome(
+                    path, "conflict", message=f"{path} is now neither the old nor the new text"
+                )
+            case "unknown":
+                return FileOutcome(
+                    path, "unknown", change, answer.reason or f"{path} could not be verified"
+                )
+            case "stale" | "declined" | "failed":
+                return FileOutcome(
+                    path, answer.outcome, message=answer.reason or _REFUSED[answer.outcome]
+                )
+            case _:
+                assert_never(answer.outcome)
+
+    async def _answer(self, change: FileChange) -> Applied:
+        with anyio.move_on_after(EDITOR_LIMIT_S):
+            try:
+                return await self._documents.editor.apply(change, txn=self._txn, label=self._label)
+            except AgentServerError as error:
+                return Applied("unknown", None, reason=str(error))
+        return Applied("unknown", None, reason=f"the editor did not answer for {change.path}")
+
+    async def _text_now(self, path: str) -> str | None:
+        with anyio.move_on_after(EDITOR_LIMIT_S), suppress(AgentServerError):
+            document = await self._documents.in_editor(path)
+            return None if document is None else document.text
+        return None
+
+
+_REFUSED = {
+    "stale": "the document changed in the editor meanwhile",
+    "declined": "the editor declined the edit",
+    "failed": "the editor could not make the edit",
+}
+
+
+def _failed(change: FileChange, message: str, *, state: FileState = "failed") -> Step:
+    return Step(FileOutcome(change.path, state, message=message))
+
+
+async def _undone(take_back: Callable[[], None]) -> str | None:
+    try:
+        await to_thread.run_sync(take_back)
+    except EditRefused as error:
+        return str(error)
+    return None
