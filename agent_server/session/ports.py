@@ -50,7 +50,7 @@ class Kit:
 
 
 class Equipment(Protocol):
-    """Makes what sessions work with, from the settings of this program."""
+    """Makes what the sessions of one workspace work with, from the settings that hold there."""
 
     @property
     def mode(self) -> Mode:
@@ -88,6 +88,6 @@ class Equipment(Protocol):
         """Tools and policy for a session at `place`."""
         ...
 
-    def notices(self, cwd: str) -> tuple[str, ...]:
+    def notices(self) -> tuple[str, ...]:
         """What a person should know about settings and model when a session begins; one sentence each."""
         ...

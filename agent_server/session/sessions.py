@@ -1,6 +1,7 @@
 """All sessions of this process: made, loaded, listed, closed; one actor each in one task group."""
 
 import logging
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,8 +54,8 @@ class _Kept:
 class Sessions:
     """Use as an async context: leaving it ends every turn, settles it and releases the sessions."""
 
-    def __init__(self, store: SessionStore, equipment: Equipment) -> None:
-        """Touches nothing yet."""
+    def __init__(self, store: SessionStore, equipment: Callable[[str], Equipment]) -> None:
+        """`equipment` gives what the sessions of a working directory work with. Touches nothing yet."""
         self._store = store
         self._equipment = equipment
         self._open: dict[SessionId, Session] = {}
@@ -93,8 +94,9 @@ class Sessions:
             StoreFailure: it could not be kept.
         """
         roots, dropped = _usable(cwd, roots)
-        record = await self._store.create(cwd, roots=roots, model=None, mode=self._equipment.mode)
-        return await self._begin(record, client, dropped)
+        equipment = self._equipment(cwd)
+        record = await self._store.create(cwd, roots=roots, mode=equipment.mode)
+        return await self._begin(record, equipment, client, dropped)
 
     async def load(
         self, session_id: SessionId, *, cwd: str, roots: tuple[str, ...] = (), client: Client
@@ -118,7 +120,7 @@ class Sessions:
             record = await self._store.update(session_id, cwd=cwd, roots=roots, system_prompt=None)
         elif record.roots != roots:
             record = await self._store.update(session_id, roots=roots)
-        return await self._begin(record, client, dropped)
+        return await self._begin(record, self._equipment(cwd), client, dropped)
 
     async def list(
         self, *, cwd: str | None = None, cursor: str | None = None
@@ -149,12 +151,12 @@ class Sessions:
     # ---- keeping it together ---------------------------------------------------------------------------------
 
     async def _begin(
-        self, record: SessionRecord, client: Client, warnings: tuple[str, ...]
+        self, record: SessionRecord, equipment: Equipment, client: Client, warnings: tuple[str, ...]
     ) -> Session:
         if self._group is None:
             raise RuntimeError("the sessions are not open")
-        model = record.model or self._equipment.model_name
-        sentences = (*warnings, *self._equipment.notices(record.cwd))
+        model = record.model or equipment.model_name
+        sentences = (*warnings, *equipment.notices())
         session = Session(
             record.id,
             record.cwd,
@@ -162,8 +164,8 @@ class Sessions:
             profile=Profile(record.mode, model, record.title),
             log=await self._store.open_log(record.id),
             client=client,
-            equipment=self._equipment,
-            prepare=lambda: self._equip(session, record.system_prompt),
+            equipment=equipment,
+            prepare=lambda: self._equip(session, equipment, record.system_prompt),
             notices=tuple(Notice("warning", sentence) for sentence in sentences),
         )
         self._open[record.id] = session
@@ -183,7 +185,7 @@ class Sessions:
             lambda: session.client.editor,
             lambda: session.mode,
         )
-        kit = await self._equipment.kit(place)
+        kit = await equipment.kit(place)
         if prompt is None:
             agents = await anyio.to_thread.run_sync(read_agents_file, session.cwd)
             prompt = system_prompt(session.cwd, session.roots, agents=agents)
