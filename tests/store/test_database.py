@@ -5,6 +5,7 @@ import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -160,7 +161,7 @@ class BrokenCommit(sqlite3.Connection):
 
     broken = False
 
-    def execute(self, sql: str, *args: tuple[str, ...]):
+    def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
         if sql == "COMMIT" and self.broken:
             raise sqlite3.OperationalError("disk I/O error")
         return super().execute(sql, *args)

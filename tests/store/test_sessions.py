@@ -40,8 +40,8 @@ def tamper(store: SessionStore, sql: str, *values: object) -> None:
     connection.close()
 
 
-async def ids(store: SessionStore, **filters) -> list[SessionId]:
-    records, _ = await store.list(**filters)
+async def ids(store: SessionStore, cwd: str | None = None) -> list[SessionId]:
+    records, _ = await store.list(cwd=cwd)
     return [record.id for record in records]
 
 
