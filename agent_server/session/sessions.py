@@ -177,7 +177,9 @@ class Sessions:
         self._group.start_soon(session.serve)
         return session
 
-    async def _equip(self, session: Session, prompt: str | None) -> tuple[Kit, SessionContext]:
+    async def _equip(
+        self, session: Session, equipment: Equipment, prompt: str | None
+    ) -> tuple[Kit, SessionContext]:
         place = Place(
             session.id,
             session.cwd,
