@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from agent_server.front.params import as_list, as_object
-from agent_server.front.uris import display_name
+from agent_server.front.uris import display_name, path_of
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.model import Image, JsonObject, Part, Resource, Text
 
@@ -57,9 +57,11 @@ def _image(block: JsonObject, place: str) -> Part:
 
 
 def _link(block: JsonObject, place: str) -> Part:
+    """A file is named by its decoded path, because that is what tools take; anything else as the client says."""
     uri = _string(block, "uri", place)
     name = block.get("name")
-    return Resource(uri, name if isinstance(name, str) and name else display_name(uri))
+    given = name if isinstance(name, str) and name else display_name(uri)
+    return Resource(uri, path_of(uri) or given)
 
 
 def _embedded(block: JsonObject, place: str) -> Part:
@@ -70,12 +72,12 @@ def _embedded(block: JsonObject, place: str) -> Part:
         raise ClientMistake(f"{inside} must be an object")
     uri = _string(resource, "uri", inside)
     if isinstance(text := resource.get("text"), str):
-        return Resource(uri, display_name(uri), text)
+        return Resource(uri, path_of(uri) or display_name(uri), text)
     blob = _string(resource, "blob", inside)
     mime = resource.get("mimeType")
     if isinstance(mime, str) and mime.startswith("image/"):
         return Image(mime, blob)
-    return Resource(uri, display_name(uri))
+    return Resource(uri, path_of(uri) or display_name(uri))
 
 
 def _string(block: JsonObject, name: str, place: str) -> str:

@@ -2,10 +2,21 @@
 
 from agent_server.front.blocks import Json
 from agent_server.front.render.content import content_text, diffs, fenced, locations, raw_input
+from agent_server.loop.action import ActionKind, Question
 from agent_server.loop.events import CallFinished, CallPending, CallStarted
-from agent_server.loop.model import CallKey, ToolResult
+from agent_server.loop.model import CallKey, ToolKind, ToolResult
 from agent_server.loop.proposal import Proposal
 
+_KINDS: dict[ActionKind, ToolKind] = {
+    "read": "read",
+    "write": "edit",
+    "delete": "delete",
+    "exec": "execute",
+    "net": "fetch",
+    "agent": "other",
+    "ask": "other",
+    "note": "other",
+}
 OUTPUT_TAIL = 2_000
 """Characters of a running tool's output that an update repeats: content is replaced whole, so it must stay small."""
 
@@ -41,6 +52,42 @@ def call_finished(event: CallFinished, proposal: Proposal | None) -> Json:
     if result.locations:
         update["locations"] = locations(result.locations)
     return update | {"_meta": {"agent-server": _outcome(event, result)}}
+
+
+def call_dropped(call_id: str) -> Json:
+    """The end of a call that never got a result."""
+    return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "failed"}
+
+
+def call_asked(question: Question) -> Json:
+    """The card of a call that a question is about, from the question alone."""
+    return {"sessionUpdate": "tool_call", **asked_call(question)}
+
+
+def asked_call(question: Question) -> Json:
+    """The call as a permission request shows it: what, where, and the thing itself (ui.md)."""
+    action = question.action
+    shown: Json = {
+        "toolCallId": question.call_id,
+        "title": question.title,
+        "name": action.tool,
+        "kind": _KINDS[action.kind],
+        "status": "pending",
+        "content": _asked_content(question),
+    }
+    if action.paths:
+        shown["locations"] = [{"path": path} for path in action.paths]
+    return shown
+
+
+def _asked_content(question: Question) -> list[Json]:
+    """The diff, or the command; then the reason. The diff stands first: it is what is decided."""
+    content = diffs(question.proposal.files) if question.proposal is not None else []
+    if question.action.command is not None:
+        content.append(content_text(fenced(question.action.command, "sh")))
+    if question.decision.reason and (question.proposal is None or question.decision.floor):
+        content.append(content_text(f"Why you are asked: {question.decision.reason}"))
+    return content
 
 
 def _described(event: CallPending) -> Json:

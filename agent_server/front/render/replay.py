@@ -18,7 +18,6 @@ from agent_server.loop.model import (
     SummaryEntry,
     ToolCall,
     ToolKind,
-    ToolResult,
     TurnEndEntry,
     TurnId,
     UserEntry,
@@ -69,16 +68,12 @@ def _reply(entry: ReplyEntry, results: Results, kinds: Mapping[str, ToolKind]) -
 
 
 def _call(turn: TurnId, call: ToolCall, settled: ResultEntry | None, kind: ToolKind) -> Json:
-    """One `tool_call` that is already in its final state."""
-    pending = CallPending(
-        turn,
-        call.key,
-        call.name,
-        call_title(call.name, call.arguments),
-        kind,
-        arguments=call.arguments,
+    """One `tool_call`, in its final state; without a result only while its turn still runs."""
+    title = call_title(call.name, call.arguments)
+    opened = call_opened(
+        CallPending(turn, call.key, call.name, title, kind, arguments=call.arguments)
     )
-    result = settled.result if settled else ToolResult(False, "not run: the server stopped")
-    effect = settled.effect if settled else "none"
-    finished = call_finished(CallFinished(turn, call.key, call.name, result, effect), None)
-    return call_opened(pending) | finished | {"sessionUpdate": "tool_call"}
+    if settled is None:
+        return opened
+    end = CallFinished(turn, call.key, call.name, settled.result, settled.effect)
+    return opened | call_finished(end, None) | {"sessionUpdate": "tool_call"}

@@ -1,4 +1,4 @@
-"""The state of a turn and how it ended: `agent/status`, the prompt's result, the error that takes its place."""
+"""The state of a turn and how it ended: `agent/status`, the prompt's result."""
 
 from typing import Literal
 
@@ -61,23 +61,17 @@ def stop_reason(reason: DoneReason, detail: Detail) -> StopReason:
             return "max_tokens"
         case DoneReason.MODEL_STOP, "refusal":
             return "refusal"
-        case (DoneReason.MODEL_STOP | DoneReason.ERROR), _:
+        case ((DoneReason.MODEL_STOP | DoneReason.ERROR), _):
             return "end_turn"
         case DoneReason.USER_ABORT, _:
             return "cancelled"
-        case (DoneReason.MAX_TURNS | DoneReason.BUDGET_EXCEEDED | DoneReason.LOOP_DETECTED), _:
+        case ((DoneReason.MAX_TURNS | DoneReason.BUDGET_EXCEEDED | DoneReason.LOOP_DETECTED), _):
             return "max_turn_requests"
 
 
-def error_data(turn: TurnId, detail: Detail, message: str) -> Json:
-    """`data` of the error that answers a prompt whose turn failed before it showed anything."""
-    return {
-        "reason": detail,
-        "details": message,
-        "error": message,
-        "retryable": detail in _RETRYABLE,
-        "turnId": turn,
-    }
+def is_retryable(detail: Detail) -> bool:
+    """Whether the same prompt may succeed when it is sent again."""
+    return detail in _RETRYABLE
 
 
 def usage_object(usage: Usage) -> Json:

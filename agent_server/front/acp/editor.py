@@ -1,0 +1,122 @@
+"""The documents of an ACP client, over `fs/read_text_file` and `fs/write_text_file` where it offers them.
+
+ACP has no versions and no list of open documents: the client's text of a path is the truth, unsaved changes
+included, and a path that it will not read is the disk's. So is one whose text the client has plainly not understood,
+and one that a client which cannot write shows as it is on the disk. No `_meta` in these requests: a client refuses unknown
+parameters (reference §5 rule 34).
+"""
+
+import anyio
+import anyio.to_thread
+
+from agent_server.edits.files import read_text
+from agent_server.edits.ports import Applied, Snapshot
+from agent_server.front.params import as_object
+from agent_server.front.peer import Seat
+from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.loop.errors import EditRefused
+from agent_server.loop.proposal import FileChange
+
+READ_S = 10.0
+"""An editor reads from memory or a local disk; one that needs longer hangs, and the disk serves instead."""
+WRITE_S = 30.0
+"""A client may format or ask its person before it writes; it is not asked to hurry."""
+PROOF_S = 2.0
+"""How long the written text may take to show up (edits.ports.Editor)."""
+PROOF_PAUSE_S = 0.05
+"""Between two looks."""
+
+
+class AcpEditor:
+    """`edits.ports.Editor` for one session."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+
+    async def snapshot(self, path: str) -> Snapshot | None:
+        """The client's text of the path; None when it has none, cannot say, or does not answer."""
+        if self._seat.session is None or not self._seat.capabilities.read_files:
+            return None
+        found: Snapshot | None = None
+        with anyio.move_on_after(READ_S):
+            found = await self._read(path)
+        if found is None or await self._belongs_to_disk(path, found.text):
+            return None
+        return found
+
+    async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
+        """Compare, write, look again. What stands is told by content, whatever the client answered."""
+        del txn, label  # ACP has no word for them
+        if change.new_text is None:
+            return Applied("declined", None, reason="ACP cannot delete a file")
+        before = await self.snapshot(change.path)
+        if (before.text if before else None) != change.base_text:
+            return Applied("stale", before.text if before else None)
+        if not self._seat.capabilities.write_files:
+            return Applied("declined", change.base_text, reason="the client does not write files")
+        refusal = await self._write(change.path, change.new_text)
+        return await self._verify(change, refusal)
+
+    async def save(self, path: str) -> bool:
+        """Never: writing a file over ACP is all there is, and whether it saves is the client's."""
+        del path
+        return False
+
+    async def _belongs_to_disk(self, path: str, text: str) -> bool:
+        """Whether our own reading of the file serves better than the client's."""
+        if "\ufffd" in text:  # bytes that it could not decode: writing them back would lose them
+            return True
+        if text and self._seat.capabilities.write_files:
+            return False
+        on_disk = await anyio.to_thread.run_sync(_text_on_disk, path)
+        if on_disk is None:
+            return not text  # some clients show a missing file as an empty one
+        return not self._seat.capabilities.write_files and _same(on_disk, text)
+
+    async def _read(self, path: str) -> Snapshot | None:
+        try:
+            reply = await self._seat.request("fs/read_text_file", {"path": path})
+        except (RemoteError, ConnectionClosed):
+            return None
+        text = (as_object(reply) or {}).get("content")
+        return Snapshot(text, None) if isinstance(text, str) else None
+
+    async def _write(self, path: str, text: str) -> str | None:
+        """Ask for it; returns why it was refused. An answer proves nothing, and neither does silence."""
+        with anyio.move_on_after(WRITE_S):
+            try:
+                await self._seat.request("fs/write_text_file", {"path": path, "content": text})
+            except (RemoteError, ConnectionClosed) as error:
+                return str(error)
+            return None
+        return f"the client did not answer within {WRITE_S:.0f} s"
+
+    async def _verify(self, change: FileChange, refusal: str | None) -> Applied:
+        """Look until the text is ours; a client that said no is looked at once."""
+        found: Snapshot | None = None
+        with anyio.move_on_after(PROOF_S):
+            while True:
+                found = await self._read(change.path)
+                if found is not None and found.text == change.new_text:
+                    return Applied("applied", found.text)
+                if refusal is not None:
+                    break
+                await anyio.sleep(PROOF_PAUSE_S)
+        if found is None:
+            return Applied("unknown", None, reason=refusal or "the client does not show the file")
+        if found.text == change.base_text:
+            return Applied("failed", found.text, reason=refusal or "the client changed nothing")
+        return Applied("unknown", found.text, reason=refusal or "the client wrote another text")
+
+
+def _text_on_disk(path: str) -> str | None:
+    """The file's text; None when there is no text file."""
+    try:
+        return read_text(path).text
+    except EditRefused:
+        return None
+
+
+def _same(one: str, two: str) -> bool:
+    """Whether the texts differ in line ends only, which some clients normalise."""
+    return one.replace("\r\n", "\n") == two.replace("\r\n", "\n")

@@ -1,0 +1,61 @@
+"""What the client can do, resolved once into flat booleans. Absent means false; nothing is tried to find out."""
+
+from dataclasses import dataclass, replace
+
+from agent_server.front.params import as_object
+from agent_server.loop.model import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """Of one client."""
+
+    updates: bool = False
+    """Takes `session/update`: every ACP client, and an LSP client that says so."""
+    own: bool = False
+    """Knows our extensions: gets `status`, and `seq` and `turnId` with every update."""
+    permission: bool = False
+    """Answers `session/request_permission`."""
+    notices: bool = False
+    read_files: bool = False
+    """`fs/read_text_file`: unsaved buffers can be seen."""
+    write_files: bool = False
+    edit_proposed: bool = False
+    """Shows `edit/proposed` and answers with `edit/resolve`."""
+    edit_apply: bool = False
+    """Answers `edit/apply`."""
+    save: bool = False
+    """Answers `editor/save`."""
+
+
+def acp_capabilities(initialize: JsonObject) -> Capabilities:
+    """From the params of ACP's `initialize`."""
+    declared = as_object(initialize.get("clientCapabilities")) or {}
+    files = as_object(declared.get("fs")) or {}
+    session = as_object(declared.get("session")) or {}
+    meta = as_object(declared.get("_meta")) or {}
+    return replace(
+        own_capabilities(meta.get("agent-server")),
+        updates=True,
+        permission=True,
+        notices=as_object(session.get("notices")) is not None,
+        read_files=files.get("readTextFile") is True,
+        write_files=files.get("writeTextFile") is True,
+    )
+
+
+def own_capabilities(declared: object) -> Capabilities:
+    """From our capability object: `_meta["agent-server"]` over ACP, `experimental.agent` over LSP (protocol.md)."""
+    own = as_object(declared)
+    if own is None or own.get("version") != 1:
+        return Capabilities()
+    edit = as_object(own.get("edit")) or {}
+    editor = as_object(own.get("editor")) or {}
+    return Capabilities(
+        updates=own.get("sessionUpdate") is True,
+        own=own.get("sessionUpdate") is True,
+        permission=own.get("permission") is True,
+        edit_proposed=edit.get("proposed") is True,
+        edit_apply=edit.get("apply") is True,
+        save=editor.get("save") is True,
+    )

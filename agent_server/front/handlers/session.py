@@ -1,0 +1,76 @@
+"""`session/new`, `session/load`, `session/list`."""
+
+from agent_server.front.blocks import Json
+from agent_server.front.front import Front
+from agent_server.front.handlers.options import current_options
+from agent_server.front.params import Workspace, listing, session_id, workspace
+from agent_server.front.render.options import modes
+from agent_server.front.render.replay import replay
+from agent_server.front.rpc.dispatch import Incoming, Result
+from agent_server.loop.events import Notice
+from agent_server.loop.model import ToolKind
+from agent_server.session.session import Session
+from agent_server.session.sessions import SessionSummary
+
+
+async def new(front: Front, incoming: Incoming) -> Result:
+    """A new conversation. Everything about it follows the response (reference §5 rule 14)."""
+    place = workspace(incoming.params)
+    seat = front.peer.seat()
+    session = await front.sessions.new(cwd=place.cwd, roots=place.roots, client=seat)
+    seat.session = session.id
+    notices = (*_notices(place), *session.notices)
+    return Result(
+        {"sessionId": session.id, **_state(session)}, front.peer.view(session.id).begin(notices)
+    )
+
+
+async def load(front: Front, incoming: Incoming) -> Result:
+    """A stored conversation: all of it as updates, then the response (rule 15)."""
+    place = workspace(incoming.params)
+    seat = front.peer.seat()
+    seat.session = session_id(incoming.params)
+    session = await front.sessions.load(seat.session, cwd=place.cwd, roots=place.roots, client=seat)
+    view = front.peer.view(session.id)
+    view.replay(replay(session.entries, _kinds(session)), session.title)
+    return Result(_state(session), view.begin((*_notices(place), *session.notices)))
+
+
+async def list_sessions(front: Front, incoming: Incoming) -> Json:
+    """Stored conversations, a page at a time."""
+    cwd, cursor = listing(incoming.params)
+    found, following = await front.sessions.list(cwd=cwd, cursor=cursor)
+    page: Json = {"sessions": [_summary(one) for one in found]}
+    return page | {"nextCursor": following} if following else page
+
+
+def _state(session: Session) -> Json:
+    return {"modes": modes(session.mode), "configOptions": current_options(session)}
+
+
+def _summary(one: SessionSummary) -> Json:
+    shown: Json = {
+        "sessionId": one.id,
+        "cwd": one.cwd,
+        "title": one.title,
+        "updatedAt": one.updated,
+    }
+    if one.roots:
+        shown["additionalDirectories"] = list(one.roots)
+    if one.damaged is not None:
+        shown["_meta"] = {"agent-server": {"damaged": one.damaged}}
+    return shown
+
+
+def _kinds(session: Session) -> dict[str, ToolKind]:
+    return {name: tool.kind for name, tool in session.tools.items()}
+
+
+def _notices(place: Workspace) -> tuple[Notice, ...]:
+    """What was asked for and is not done."""
+    notices = [
+        Notice("warning", f"Not an absolute path, ignored: {entry}") for entry in place.skipped
+    ]
+    if place.mcp_servers:
+        notices.append(Notice("warning", "MCP servers are not supported yet; none was started"))
+    return tuple(notices)

@@ -1,0 +1,300 @@
+"""Judges a whole ACP conversation, message by message, as strictly as any client might.
+
+Shapes by the v1 schema, per method (its root `anyOf` accepts everything); what a schema cannot say by hand: gating,
+order, ids, absolute paths, 1-based lines, fields that nobody defined. Numbers of rules are those of the list of
+mistakes agents make, kept in `docs/`. Used by every driver of the server, in memory and over pipes:
+
+    oracle.sent(message)       # client → agent, as it is written
+    oracle.received(message)   # agent → client, as it is read
+    assert oracle.violations == []
+"""
+
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+SCHEMA: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "acp_schema" / "v1.schema.json").read_text(encoding="utf-8")
+)
+OURS = "_agent-server/"
+QUIET_UPDATES = frozenset(
+    {
+        "available_commands_update",
+        "current_mode_update",
+        "config_option_update",
+        "session_info_update",
+        "usage_update",
+        "notice",
+    }
+)
+"""May come outside a turn (rule 17)."""
+ENDED = ("completed", "failed")
+Message = Mapping[str, Any]
+
+
+@dataclass
+class Oracle:
+    """One connection. Violations are sentences; an empty list is a pass."""
+
+    violations: list[str] = field(default_factory=list)
+    _requests: dict[Any, Message] = field(default_factory=dict)
+    """The client's open requests, by id."""
+    _asked: dict[Any, Message] = field(default_factory=dict)
+    """The agent's open requests, by id."""
+    _used_ids: set[Any] = field(default_factory=set)
+    _capabilities: Message = field(default_factory=dict)
+    _sessions: set[str] = field(default_factory=set)
+    _calls: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Status by session and call id."""
+
+    def sent(self, message: Message) -> None:
+        """The client wrote this."""
+        if "method" not in message:
+            self._asked.pop(message.get("id"), None)
+        elif "id" in message:
+            self._requests[message["id"]] = message
+            if message["method"] == "initialize":
+                self._capabilities = message["params"].get("clientCapabilities") or {}
+            if message["method"] == "session/load":
+                self._sessions.add(message["params"].get("sessionId"))
+                self._forget_calls(message["params"].get("sessionId"))
+
+    def received(self, message: Message) -> None:
+        """The agent wrote this."""
+        if message.get("jsonrpc") != "2.0":
+            self._violation("jsonrpc is not 2.0", message)
+        if "method" not in message:
+            self._response(message)
+        elif "id" in message:
+            self._request(message)
+        else:
+            self._notification(message)
+
+    def finish(self) -> None:
+        """The conversation is over: every request was answered."""
+        for request in self._requests.values():
+            self._violation("request was never answered", request)
+
+    # ---- agent → client ----
+
+    def _response(self, message: Message) -> None:
+        if message.get("id") is None and "error" in message:
+            return  # the answer to something that was no request
+        request = self._requests.pop(message.get("id"), None)
+        if request is None:
+            self._violation("answers no open request", message)
+            return
+        if ("result" in message) == ("error" in message):
+            self._violation("has not exactly one of result and error", message)
+        if "error" in message:
+            self._error(message["error"], message)
+        elif not request["method"].startswith("_"):
+            self._shape(request["method"], "Response", "agent", message["result"], message)
+        self._answered(request, message)
+
+    def _answered(self, request: Message, message: Message) -> None:
+        match request["method"]:
+            case "session/new" if "result" in message:
+                session = message["result"].get("sessionId")
+                if session in self._sessions:
+                    self._violation("session was mentioned before its response (rule 14)", message)
+                self._sessions.add(session)
+            case "session/prompt":
+                self._turn_ended(request["params"].get("sessionId"), message)
+            case _:
+                pass
+
+    def _turn_ended(self, session: str, message: Message) -> None:
+        if self._open("session/prompt", session):
+            return  # another prompt is queued; its turn may have begun
+        for (owner, call), status in self._calls.items():
+            if owner == session and status not in ENDED:
+                self._violation(f"turn ended while {call} is {status} (rule 29)", message)
+        for asked in self._asked.values():
+            if asked["params"].get("sessionId") == session and not asked.get("withdrawn"):
+                self._violation("turn ended with an open request (rule 19)", asked)
+
+    def _request(self, message: Message) -> None:
+        if message["id"] in self._used_ids or message["id"] is None:
+            self._violation("id is null or was used before", message)
+        self._used_ids.add(message["id"])
+        self._asked[message["id"]] = message
+        method, params = message["method"], message.get("params") or {}
+        if not method.startswith("_"):
+            self._shape(method, "Request", "client", params, message)
+        self._gate(method, message)
+        self._paths(params, message)
+        if method.startswith("fs/") and "_meta" in params:
+            self._violation("fs request with _meta (rule 34)", message)
+        if method == "session/request_permission":
+            self._permission(params, message)
+
+    def _permission(self, params: Message, message: Message) -> None:
+        session, call = params.get("sessionId", ""), params.get("toolCall", {}).get("toolCallId")
+        if not self._open("session/prompt", session):
+            self._violation("permission request outside a turn (rule 36)", message)
+        if self._calls.get((session, call)) != "pending":
+            self._violation("permission for a call that is not pending (rule 29)", message)
+        kinds = [option["kind"] for option in params.get("options", ())]
+        if not {"allow_once", "reject_once"} <= set(kinds):
+            self._violation("allow_once and reject_once are not both offered", message)
+
+    def _notification(self, message: Message) -> None:
+        method, params = message["method"], message.get("params") or {}
+        self._gate(method, message)
+        if method == "$/cancel_request":
+            if params.get("requestId") not in self._asked:
+                self._violation("withdraws a request that is not open", message)
+            else:
+                self._asked[params["requestId"]] = {
+                    **self._asked[params["requestId"]],
+                    "withdrawn": True,
+                }
+        elif method == "session/update":
+            self._shape(method, "Notification", "client", params, message)
+            self._paths(params, message)
+            self._update(params.get("sessionId", ""), params.get("update", {}), message)
+        elif method.startswith(OURS):
+            if (session := params.get("sessionId")) not in self._sessions:
+                self._violation(f"unknown session {session} (rule 14)", message)
+        else:
+            self._violation("notification of no known method", message)
+
+    def _update(self, session: str, update: Message, message: Message) -> None:
+        kind = update.get("sessionUpdate", "")
+        self._fields(update, _members("SessionUpdate"), message)
+        if session not in self._sessions:
+            self._violation("update before the session's response (rule 14)", message)
+        quiet = kind in QUIET_UPDATES
+        if not quiet and not self._open("session/prompt", session) and not self._open("session/load", session):
+            self._violation(f"{kind} outside a turn (rule 17)", message)
+        if kind == "notice" and not _at(self._capabilities, "session", "notices"):
+            self._violation("notice to a client that has none", message)
+        if kind == "notice" and self._open("session/load", session):
+            self._violation("notice in a replay (rule 15)", message)
+        if kind in ("tool_call", "tool_call_update"):
+            self._call(session, update, message)
+
+    def _call(self, session: str, update: Message, message: Message) -> None:
+        key = (session, update.get("toolCallId", ""))
+        first = update["sessionUpdate"] == "tool_call"
+        if first == (key in self._calls):
+            self._violation("tool_call must come once, before its updates (rule 29)", message)
+        before = self._calls.get(key, "pending")
+        if before in ENDED:
+            self._violation("update of a finished call", message)
+        self._calls[key] = update.get("status") or before
+
+    # ---- checks ----
+
+    def _gate(self, method: str, message: Message) -> None:
+        wanted = {
+            "fs/read_text_file": ("fs", "readTextFile"),
+            "fs/write_text_file": ("fs", "writeTextFile"),
+        }.get(method)
+        if wanted is not None and not _at(self._capabilities, *wanted):
+            self._violation(f"{'.'.join(wanted)} was not advertised (rule 33)", message)
+        if method.startswith(("terminal/", "elicitation/")):
+            self._violation("not a method this agent may use", message)
+        if method.startswith("_") and not _at(self._capabilities, "_meta", "agent-server"):
+            self._violation("extension to a client that did not declare it", message)
+
+    def _shape(self, method: str, kind: str, side: str, value: Any, message: Message) -> None:
+        name = _definition(method, kind, side)
+        if name is None:
+            self._violation(f"{method} has no {kind} in the schema", message)
+            return
+        for error in _validator(name).iter_errors(value):
+            where = "/".join(str(part) for part in error.absolute_path)
+            self._violation(f"{name}: {where}: {error.message[:200]}", message)
+        if isinstance(value, Mapping):
+            self._fields(value, _members(name), message)
+
+    def _fields(self, value: Message, known: frozenset[str], message: Message) -> None:
+        if unknown := set(value) - known:
+            self._violation(f"fields that nobody defined: {sorted(unknown)} (rule 35)", message)
+
+    def _error(self, error: Any, message: Message) -> None:
+        for problem in _validator("Error").iter_errors(error):
+            self._violation(f"Error: {problem.message[:200]}", message)
+
+    def _paths(self, value: Any, message: Message) -> None:
+        for name, found in _walk(value):
+            if name in ("path", "cwd") and not PurePath(str(found)).is_absolute():
+                self._violation(f"{name} {found!r} is not absolute (rule 27)", message)
+            if name == "line" and found is not None and found < 1:
+                self._violation("lines count from 1 (rule 27)", message)
+
+    def _open(self, method: str, session: str) -> bool:
+        return any(
+            request["method"] == method and request["params"].get("sessionId") == session
+            for request in self._requests.values()
+        )
+
+    def _forget_calls(self, session: str) -> None:
+        """A replay shows the session's calls anew."""
+        for key in [key for key in self._calls if key[0] == session]:
+            del self._calls[key]
+
+    def _violation(self, what: str, message: Message) -> None:
+        self.violations.append(f"{what}: {json.dumps(message)[:500]}")
+
+
+def check(transcript: Iterator[tuple[str, Message]]) -> list[str]:
+    """The violations of a recorded conversation of (`in` for client → agent, `out`, message)."""
+    oracle = Oracle()
+    for direction, message in transcript:
+        (oracle.sent if direction == "in" else oracle.received)(message)
+    return oracle.violations
+
+
+@functools.cache
+def _definition(method: str, kind: str, side: str) -> str | None:
+    for name, definition in SCHEMA["$defs"].items():
+        ours = (definition.get("x-method"), definition.get("x-side")) == (method, side)
+        if ours and name.endswith(kind):
+            return name
+    return None
+
+
+@functools.cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+
+
+@functools.cache
+def _members(name: str) -> frozenset[str]:
+    """Every property that any variant of a definition names."""
+    return frozenset(_properties(SCHEMA["$defs"][name]))
+
+
+def _properties(definition: Message) -> Iterator[str]:
+    yield from definition.get("properties", ())
+    for combined in ("allOf", "oneOf", "anyOf"):
+        for part in definition.get(combined, ()):
+            yield from _properties(part)
+    if "$ref" in definition:
+        yield from _properties(SCHEMA["$defs"][definition["$ref"].rpartition("/")[2]])
+
+
+def _walk(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every named value, at any depth, but for arguments a tool was given and metadata."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if name not in ("rawInput", "rawOutput", "_meta"):
+                yield name, inner
+                yield from _walk(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _walk(inner)
+
+
+def _at(value: Any, *names: str) -> Any:
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value not in (None, False)
