@@ -24,19 +24,17 @@ def guard() -> Pipes:
     Call it once, before anything may print or start a child: `print`, warnings, libraries and children then
     write to stderr, and a child that reads gets the end of input at once.
     """
-    if not _is_open(2):
-        _point_at_null(2, os.O_WRONLY)
-    pipes = Pipes(_keep(0, os.O_RDONLY), _keep(1, os.O_WRONLY))
+    for fd, flags in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        if not _is_open(fd):  # a duplicate, or a file opened later, would take its place
+            _point_at_null(fd, flags)
+    pipes = Pipes(_keep(0), _keep(1))
     _point_at_null(0, os.O_RDONLY)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return pipes
 
 
-def _keep(fd: int, flags: int) -> int:
-    """A private duplicate of `fd`; of `/dev/null` when the process was started without it."""
-    if not _is_open(fd):
-        _point_at_null(fd, flags)
+def _keep(fd: int) -> int:
     kept = os.dup(fd)
     if sys.platform == "win32":
         import msvcrt  # exists only there

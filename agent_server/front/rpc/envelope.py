@@ -14,6 +14,7 @@ INVALID_REQUEST = -32600
 BOM = b"\xef\xbb\xbf"
 
 JsonValue = dict[str, object] | list[object] | str | int | float | bool | None
+Envelope = Mapping[str, JsonValue]
 
 
 class FrameError:
@@ -81,12 +82,14 @@ class LineDecoder:
         yield too_large()
 
 
-def read_envelope(frame: bytes | FrameError) -> Mapping[str, object] | FrameError:
+def read_envelope(frame: bytes | FrameError) -> Envelope | FrameError:
     """A JSON-RPC message: a response, or something with a method and a fitting id. Total."""
     if isinstance(frame, FrameError):
         return frame
     try:
-        value: JsonValue = _decoder.decode(frame.decode())
+        value: dict[str, JsonValue] | list[object] | str | float | None = _decoder.decode(
+            frame.decode()
+        )
     except UnicodeDecodeError as error:
         return FrameError(PARSE_ERROR, f"the message is not UTF-8 at byte {error.start}")
     except (ValueError, RecursionError) as error:
@@ -96,7 +99,7 @@ def read_envelope(frame: bytes | FrameError) -> Mapping[str, object] | FrameErro
     return value if is_response(value) else _with_method(value)
 
 
-def is_response(envelope: Mapping[str, object]) -> bool:
+def is_response(envelope: Envelope) -> bool:
     """Whether it answers a request; then nothing may answer it, whatever its id."""
     return "method" not in envelope and ("result" in envelope or "error" in envelope)
 
@@ -136,9 +139,9 @@ def refusal(error: FrameError) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": error.id, "error": answer}
 
 
-def _with_method(envelope: dict[str, object]) -> Mapping[str, object] | FrameError:
+def _with_method(envelope: Envelope) -> Envelope | FrameError:
     request_id = envelope.get("id")
-    if not (request_id is None or isinstance(request_id, int | str)) or not is_id(request_id):
+    if not is_id(request_id) or isinstance(request_id, dict | list | float):
         return FrameError(INVALID_REQUEST, "the id is neither an integer nor a string")
     if envelope.get("jsonrpc") != "2.0":
         return FrameError(INVALID_REQUEST, 'the message does not say "jsonrpc": "2.0"', request_id)

@@ -76,7 +76,9 @@ class Answering:
         handler = self._dispatch.requests.get(message.method)
         if message.id in self._running:
             self._refuse(
-                message.id, INVALID_REQUEST, f"a request with id {message.id!r} is still running"
+                message.id,
+                INVALID_REQUEST,
+                f"a request with id {str(message.id)[:100]!r} is still running",
             )
         elif handler is None and self._dispatch.fallback is not None:
             self._offer(message.envelope)
@@ -84,14 +86,14 @@ class Answering:
             self._refuse(
                 message.id,
                 METHOD_NOT_FOUND,
-                f"there is no method {message.method!r}",
+                f"there is no method {message.method[:100]!r}",
                 reason="method_not_found",
             )
         elif (params := _params(message.params)) is None:
             self._refuse(
                 message.id,
                 INVALID_PARAMS,
-                f"the params of {message.method!r} are not an object",
+                f"the params of {message.method[:100]!r} are not an object",
                 reason="invalid_params",
             )
         elif withdrawn:
