@@ -1,0 +1,68 @@
+"""Fakes for what a session needs: a client that records, and equipment around a model that follows a list."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+
+from agent_server.edits.ports import Editor, NoEditor
+from agent_server.loop.action import Answer, Question
+from agent_server.loop.errors import ClientMistake
+from agent_server.loop.events import Event
+from agent_server.loop.limits import Limits
+from agent_server.loop.model import Mode, SessionId
+from agent_server.loop.ports import Model
+from agent_server.session.ports import Kit, Place
+from tests.fakes.loop import FakePerson, FakePolicy, FakeTool, ListModel
+
+
+@dataclass
+class RecordingClient:
+    """Keeps every event; answers by its `person`."""
+
+    events: list[tuple[SessionId, Event]] = field(default_factory=list[tuple[SessionId, Event]])
+    person: FakePerson = field(default_factory=FakePerson)
+    editor: Editor = field(default_factory=NoEditor)
+    on_event: Callable[[Event], None] = lambda event: None
+
+    def emit(self, session: SessionId, event: Event) -> None:
+        self.events.append((session, event))
+        self.on_event(event)
+
+    async def ask(self, session: SessionId, question: Question) -> Answer:
+        return await self.person.ask(question)
+
+    def of(self, kind: type) -> list[Event]:
+        """The events of one class."""
+        return [event for _, event in self.events if isinstance(event, kind)]
+
+
+@dataclass
+class FakeEquipment:
+    """Implements `session.ports.Equipment`; the same tools and model for every session."""
+
+    script: ListModel
+    tools: Sequence[FakeTool] = ()
+    policy: FakePolicy = field(default_factory=FakePolicy)
+    mode: Mode = "ask"
+    model_name: str = "list/model"
+    limits: Limits = field(default_factory=Limits)
+    approval_timeout_s: float = 0
+    warnings: tuple[str, ...] = ()
+    kits: int = 0
+
+    def models(self) -> tuple[str, ...]:
+        return (self.model_name, "list/other")
+
+    def model(self, name: str) -> Model:
+        if name not in self.models():
+            raise ClientMistake(f"there is no model {name!r}")
+        return self.script
+
+    async def kit(self, place: Place) -> Kit:
+        await anyio.lowlevel.checkpoint()
+        self.kits += 1
+        return Kit({tool.name: tool for tool in self.tools}, self.policy)
+
+    def notices(self) -> tuple[str, ...]:
+        return self.warnings
