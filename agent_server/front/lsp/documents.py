@@ -61,6 +61,11 @@ class Document(TextDocument):
             case _:
                 return "utf-16"
 
+    def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
+        """The text between two positions (line, character), in the client's units."""
+        places = PositionMap(self.source, self.encoding)
+        return self.source[places.offset(Position(*start)) : places.offset(Position(*end))]
+
     def take(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Go to `version` by the changes of one notification.
 

@@ -20,7 +20,7 @@ from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.documents import Document, Documents
 from agent_server.front.params import as_object
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
-from agent_server.loop.model import JsonObject
+from agent_server.loop.model import JsonObject, SessionId
 from agent_server.loop.proposal import FileChange, Hunk
 
 ANSWER_S: Final = 10.0
@@ -42,6 +42,20 @@ class Asks(Protocol):
         ...
 
 
+class Seated(Protocol):
+    """The session whose edits these are, and what its client can do (front.peer.Seat)."""
+
+    @property
+    def session(self) -> SessionId | None:
+        """Said with each edit."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Of ours."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
     """What the client answered."""
@@ -53,23 +67,21 @@ class _Said:
 
 
 class LspEditor:
-    """See the module. One per connection."""
+    """See the module. One per session, over the documents that all share."""
 
     def __init__(
         self,
         client: Asks,
         documents: Callable[[], Documents],
         *,
-        own: Capabilities,
+        seat: Seated,
         stock: Stock,
-        session_of: Callable[[str], str | None],
     ) -> None:
-        """`session_of` tells which session proposed a txn."""
+        """`documents` are looked up at each use: there are none before `initialize`."""
         self._client = client
         self._documents = documents
-        self._own = own
+        self._seat = seat
         self._stock = stock
-        self._session_of = session_of
 
     async def snapshot(self, path: str) -> Snapshot | None:
         """The open document as the editor shows it, as far as it has told us."""
@@ -102,7 +114,7 @@ class LspEditor:
     async def save(self, path: str) -> bool:
         """Ask for a save, where the client can be asked."""
         document = self._documents().at(path)
-        if document is None or not self._own.save:
+        if document is None or not self._seat.capabilities.save:
             return False
         answer = await self._answer("agent/editor/save", {"uri": document.uri})
         saved = as_object(answer)
@@ -119,7 +131,7 @@ class LspEditor:
             return Applied("declined", text, document.version, reason)
         if text != (change.base_text or ""):
             return Applied("stale", text, document.version, "the document has changed since")
-        if not (self._own.edit_apply or self._stock.apply_edit):
+        if not (self._seat.capabilities.edit_apply or self._stock.apply_edit):
             reason = f"{change.path} is open in an editor that takes no edits; close it first"
             return Applied("declined", text, document.version, reason)
         return None
@@ -130,10 +142,10 @@ class LspEditor:
         self, document: Document, edits: tuple[TextEdit, ...], wanted: str, *, txn: str, label: str
     ) -> _Said:
         changes = [_edit_object(edit) for edit in edits]
-        if not self._own.edit_apply:
+        if not self._seat.capabilities.edit_apply:
             return await self._ask_stock(document, changes, label)
         params: Json = {
-            "sessionId": self._session_of(txn),
+            "sessionId": self._seat.session,
             "txn": txn,
             "uri": document.uri,
             "version": document.version,

@@ -56,10 +56,12 @@ class Protocol(LanguageServerProtocol):
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
         self.stage: Stage = "new"
-        self.exit_code: int | None = None
-        """Set by `exit`: 0 after `shutdown`, else 1."""
+        self.exit_code = 0
+        """1 after `exit` without `shutdown`."""
         self.send: Callable[[JsonObject], None] = _nowhere
         """Where answers and notifications go; set before the first message."""
+        self.initialize_params = types.InitializeParams(types.ClientCapabilities())
+        """What the client said; nothing before `initialize`."""
         self.experimental: JsonObject = {}
         """What `initialize` answers as `capabilities.experimental`."""
         self.commands: Mapping[str, Command] = {}
@@ -101,6 +103,9 @@ class Protocol(LanguageServerProtocol):
     def receive(self, message: JsonObject) -> None:
         """Handle a request or notification that LSP defines. Never raises; a request is answered exactly once."""
         method, message_id = str(message.get("method")), _id_of(message)
+        if (refusal := self.refusal(method)) is not None:
+            self.refuse(message_id, *refusal)
+            return
         if message_id is None and "id" in message:
             self.send(_error(None, INVALID_REQUEST, "the id is neither an integer nor a string"))
             return
@@ -182,6 +187,7 @@ class Protocol(LanguageServerProtocol):
     ) -> Generator[Any, Any, types.InitializeResult]:
         """As pygls', with our documents and our experimental capabilities."""
         result = yield from self.lsp_initialize(params)
+        self.initialize_params = params
         self._workspace = Documents.like(self.workspace)
         result.capabilities.experimental = dict(self.experimental)
         self.stage = "serving"

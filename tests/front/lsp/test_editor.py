@@ -26,7 +26,7 @@ from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.documents import Documents
 from agent_server.front.lsp.editor import LspEditor
 from agent_server.front.rpc.errors import RemoteError
-from agent_server.loop.model import JsonObject
+from agent_server.loop.model import JsonObject, SessionId
 from agent_server.loop.proposal import FileChange
 
 pytestmark = pytest.mark.anyio
@@ -55,9 +55,8 @@ class FakeEditor:
         self.text, self.version = text, 7
         self.asked: list[tuple[str, JsonObject]] = []
         self.behave: Callable[[str, JsonObject], object] = self.honest
-        self.subject = LspEditor(
-            self, lambda: self.documents, own=own, stock=stock, session_of=lambda _: "s1"
-        )
+        self.session, self.capabilities = SessionId("s1"), own
+        self.subject = LspEditor(self, lambda: self.documents, seat=self, stock=stock)
 
     async def request(self, method: str, params: JsonObject) -> object:
         self.asked.append((method, params))
@@ -69,13 +68,10 @@ class FakeEditor:
         return answer
 
     def honest(self, method: str, params: JsonObject) -> object:
-        match params:
-            case {"edit": {"documentChanges": [{"edits": edits}]}} | {"edits": edits}:
-                self.becomes(
-                    apply_text_edits(self.text, [as_edit(e) for e in edits], self.encoding)
-                )
-            case _:
-                raise AssertionError(params)
+        asked: Any = params
+        edits: list[Any] = asked.get("edits") or asked["edit"]["documentChanges"][0]["edits"]
+        made = [as_edit(edit) for edit in edits]
+        self.becomes(apply_text_edits(self.text, made, self.encoding))
         return {"applied": True} if method == "workspace/applyEdit" else {"outcome": "applied"}
 
     def becomes(self, text: str) -> None:

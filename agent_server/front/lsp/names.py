@@ -1,0 +1,30 @@
+"""What `initialize` advertises of ours. Written down, because the modules that serve it are imported after the answer.
+
+A test compares each with the table that it is taken from.
+"""
+
+from typing import Final
+
+METHODS: Final = (
+    "agent/session/new",
+    "agent/session/load",
+    "agent/session/list",
+    "agent/session/prompt",
+    "agent/session/set_mode",
+    "agent/session/set_config_option",
+    "agent/edit/resolve",
+    "agent/edit/content",
+)
+"""Requests."""
+NOTIFICATIONS: Final = ("agent/session/cancel",)
+SETTLES_CANCEL: Final = frozenset({"agent/session/prompt"})
+"""Requests that answer their own cancellation by a result."""
+COMMANDS: Final = (
+    "agent.prompt",
+    "agent.newSession",
+    "agent.cancel",
+    "agent.acceptAll",
+    "agent.rejectAll",
+    "agent.setMode",
+    "agent.setModel",
+)

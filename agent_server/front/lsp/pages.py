@@ -1,0 +1,71 @@
+"""Long texts for clients that can only open documents: files in the workspace's `.agent/out/`.
+
+The folder arrives with a repository, so nothing in it is trusted: links are not followed, files are ours alone.
+"""
+
+import logging
+import os
+from pathlib import Path
+from typing import Final
+
+import anyio.to_thread
+
+from agent_server.front.lsp.capabilities import Stock
+from agent_server.front.rpc.connection import Connection
+from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.front.uris import file_uri
+
+logger = logging.getLogger(__name__)
+
+IGNORED: Final = "out/\ntool-effects.jsonl\n"
+"""Content of `.agent/.gitignore`."""
+
+
+class Pages:
+    """Writes a text to a file and has the editor open it."""
+
+    def __init__(self, connection: Connection, stock: Stock) -> None:
+        self._connection = connection
+        self._stock = stock
+
+    async def show(self, cwd: str, name: str, text: str) -> Path | None:
+        """Where the text is; None when it could not be written. A client that cannot open it gets the path told."""
+        try:
+            path = await anyio.to_thread.run_sync(write_page, Path(cwd), name, text)
+        except OSError as error:
+            logger.warning("no page %s: %s", name, error.strerror)
+            return None
+        if not (self._stock.show_document and await self._opened(path)):
+            self._connection.notify("window/showMessage", {"type": 3, "message": f"See {path}"})
+        return path
+
+    async def _opened(self, path: Path) -> bool:
+        params = {"uri": file_uri(str(path)), "takeFocus": True}
+        try:
+            answer = await self._connection.request("window/showDocument", params)
+        except (RemoteError, ConnectionClosed):
+            return False
+        return answer == {"success": True}
+
+
+def write_page(cwd: Path, name: str, text: str) -> Path:
+    """Write `.agent/out/<name>`, readable by its owner only; an older file of that name is replaced.
+
+    Raises:
+        OSError: it cannot be written, or something in the way is a link.
+    """
+    agent = cwd / ".agent"
+    out = agent / "out"
+    for folder in (agent, out):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.is_symlink():
+            raise OSError(0, f"{folder} is a link")
+    ignore = agent / ".gitignore"
+    if not os.path.lexists(ignore):
+        ignore.write_text(IGNORED, encoding="utf-8")
+    page = out / name
+    page.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    with os.fdopen(os.open(page, flags, 0o600), "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return page

@@ -1,0 +1,77 @@
+"""What a connection serves of ours, wired once the sessions are open; imported after `initialize` is answered."""
+
+import anyio.abc
+
+from agent_server.edits.ports import Editor
+from agent_server.front.front import Front
+from agent_server.front.lsp.capabilities import own_of, stock_capabilities
+from agent_server.front.lsp.commands import Commands
+from agent_server.front.lsp.editor import LspEditor
+from agent_server.front.lsp.pages import Pages
+from agent_server.front.lsp.protocol import Protocol
+from agent_server.front.lsp.questions import MessageQuestions
+from agent_server.front.lsp.stock import LspPeer, StockViews
+from agent_server.front.methods import dispatch
+from agent_server.front.peer import PERMISSION, REVIEW, Asker, Peer, Seat
+from agent_server.front.rpc.connection import Connection
+from agent_server.front.view import View
+from agent_server.front.vocabulary import Vocabulary
+from agent_server.loop.action import Answer, Question
+from agent_server.loop.model import SessionId
+from agent_server.session.sessions import Sessions
+
+
+class Service:
+    """The one table over this connection, and the commands by name."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        protocol: Protocol,
+        sessions: Sessions,
+        tasks: anyio.abc.TaskGroup,
+    ) -> None:
+        """`protocol` has been initialized; `tasks` live as long as the connection."""
+        declared = protocol.initialize_params.capabilities
+        own, stock = own_of(declared), stock_capabilities(declared)
+        pages = Pages(connection, stock)
+
+        def cwd_of(session: SessionId) -> str:
+            return sessions.get(session).cwd
+
+        def editor(seat: Seat) -> Editor:
+            return LspEditor(connection, lambda: protocol.documents, seat=seat, stock=stock)
+
+        questions = MessageQuestions(connection, pages, cwd_of)
+        views = StockViews(connection, stock, pages, cwd_of=cwd_of, tasks=tasks)
+        peer = LspPeer(
+            connection,
+            Vocabulary.LSP,
+            capabilities=own,
+            editor=editor,
+            askers=(REVIEW, PERMISSION, _by_message(questions)),
+            views=None if own.updates else views,
+        )
+        front = Front(peer, sessions, ready=True)
+        self.table = dispatch(lambda: front, Vocabulary.LSP)
+        self.commands = Commands(front, questions, lambda: protocol.documents, tasks).table()
+
+        def progress_cancelled(token: int | str) -> None:
+            if (session := views.session_of(token)) is not None:
+                sessions.get(session).cancel()
+
+        protocol.progress_cancelled = progress_cancelled
+
+
+def _by_message(questions: MessageQuestions) -> Asker:
+    """The last resort: every LSP client can be asked this way."""
+
+    def can(peer: Peer, question: Question) -> bool:
+        del peer, question
+        return True
+
+    async def ask(peer: Peer, view: View, question: Question) -> Answer:
+        del peer
+        return await questions.ask(view.stream.session, question)
+
+    return Asker(can, ask)
