@@ -55,6 +55,10 @@ class SessionPolicy:
         read = Action("read", "read", (path,))
         return matching(self._rules, "deny", read, self._places) is not None
 
+    def reads_freely(self, path: str) -> bool:
+        """Whether the model may see the file at this real path without a question."""
+        return self.decide(Action("read", "read", (path,))).verdict == "allow"
+
     async def remember(self, question: Question, answer: Answer) -> None:
         """Keep a grant when the answer reaches further than once, and the question offered that."""
         match answer.kind:

@@ -1,0 +1,78 @@
+"""From a call's JSON object to a tool's typed arguments, with an error that a model can act on."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, TypeVar, get_origin
+
+from agent_server.loop.errors import BadArguments
+from agent_server.loop.model import JsonObject
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
+
+SHOWN = 200
+"""Characters of a wrong value that an error repeats."""
+
+T = TypeVar("T", bound="Arguments")
+
+
+class Arguments:
+    """Base of the tools' argument types: frozen dataclasses whose field docstrings the model reads in the schema."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Mapping[str, object]] = {"extra": "forbid"}
+
+
+def parse(kind: type[T], raw: JsonObject) -> T:
+    """The arguments of a call.
+
+    Lenient where models slip: a list may come as JSON text, a number as digits, an optional value as null.
+
+    Raises:
+        BadArguments: names each field that does not fit, and why.
+    """
+    # Imported at the first call of a session: it costs 100 ms, and the first request only needs the schemas.
+    from pydantic import ValidationError
+
+    try:
+        return _adapter(kind).validate_python(_lists_as_text(kind, raw))
+    except ValidationError as error:
+        known = ", ".join(f.name for f in fields(kind))  # pyright: ignore[reportArgumentType]
+        problems = [_problem(p, known) for p in error.errors(include_url=False)]
+        raise BadArguments("; ".join(problems)) from error
+
+
+@cache
+def _adapter(kind: type[T]) -> "TypeAdapter[T]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _lists_as_text(kind: type[Arguments], raw: JsonObject) -> dict[str, object]:
+    """`edits` and `items` are often sent as a string of JSON."""
+    given = dict(raw)
+    for field in fields(kind):  # pyright: ignore[reportArgumentType]
+        value = given.get(field.name)
+        if get_origin(field.type) is tuple and isinstance(value, str):
+            try:
+                given[field.name] = json.loads(value)
+            except ValueError as error:
+                raise BadArguments(
+                    f"{field.name}: neither a list nor JSON text of one ({error})"
+                ) from error
+    return given
+
+
+def _problem(problem: "ErrorDetails", known: str) -> str:
+    place = ".".join(str(step) for step in problem["loc"]) or "the arguments"
+    match problem["type"]:
+        case "missing":
+            return f"{place}: required, but absent"
+        case "unexpected_keyword_argument" | "extra_forbidden":
+            return f"{place}: no such argument; the arguments are: {known}"
+        case _:
+            return f"{place}: {problem['msg']}, not {repr(problem['input'])[:SHOWN]}"

@@ -1,0 +1,64 @@
+"""Exact replacements in one file."""
+
+from dataclasses import dataclass
+
+from agent_server.edits.proposal import new_proposal, propose_edit
+from agent_server.edits.text.match import Replacement
+from agent_server.loop.errors import BadArguments, EditRefused
+from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
+from agent_server.loop.ports import Prepared
+from agent_server.tools.arguments import Arguments, parse
+from agent_server.tools.commit import Pending, refused
+from agent_server.tools.paths import locate
+from agent_server.tools.tool import BuiltIn
+
+
+@dataclass(frozen=True, slots=True)
+class OneEdit(Arguments):
+    """One replacement."""
+
+    old_text: str
+    """Text as it is in the file, without line numbers; enough of it to occur only once."""
+    new_text: str
+    """What should stand there instead."""
+    replace_all: bool | None = None
+    """Replace every occurrence."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditArguments(Arguments):
+    """Arguments of `edit`."""
+
+    path: str
+    """The file."""
+    edits: tuple[OneEdit, ...]
+    """All are made or none; each is matched against the file as it was before the call."""
+
+
+class Edit(BuiltIn):
+    """Change an existing file by replacing pieces of its text. Prefer this to write.
+
+    The person may accept all of it, parts of it, or change it: the result says what was really applied.
+    """
+
+    name = "edit"
+    arguments = EditArguments
+    kind: ToolKind = "edit"
+
+    async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
+        """Compute the proposal."""
+        del key
+        given = parse(EditArguments, arguments)
+        if not given.edits:
+            raise BadArguments("edits: empty")
+        place = await locate(self._services, given.path)
+        if isinstance(place, ToolResult):
+            return place
+        edits = [Replacement(e.old_text, e.new_text, bool(e.replace_all)) for e in given.edits]
+        try:
+            change = await propose_edit(self._services.documents, place.named, edits)
+        except EditRefused as error:
+            return refused(self._services, place, error)
+        return Pending(self._services, place, new_proposal(change), f"edit {place.shown}").prepared(
+            self.name
+        )

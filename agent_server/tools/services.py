@@ -1,0 +1,52 @@
+"""What the tools of a session are built from."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent_server.edits.documents import Documents
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what tools return and how long they run."""
+
+    output_chars: int = 30_000
+    """More is cut in the middle; a command's output is then kept in a file."""
+    read_lines: int = 2_000
+    read_chars: int = 60_000
+    line_chars: int = 2_000
+    entries: int = 1_000
+    """Names in a `list` or `glob`."""
+    hits: int = 500
+    """Matching lines in a `search`."""
+    shell_timeout_s: float = 120
+    shell_max_timeout_s: float = 3_600
+    spill_bytes: int = 100_000_000
+    """How much of a command's output is kept in its file."""
+
+
+class Reading(Protocol):
+    """What the policy says about reading, beside the questions it asks. `SessionPolicy` is one."""
+
+    def conceals(self, path: str) -> bool:
+        """Whether a search must leave out the file at this real path, because it may only be read by its own name."""
+        ...
+
+    def reads_freely(self, path: str) -> bool:
+        """Whether the model may see the file at this real path without a question."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """One session's ground and limits."""
+
+    cwd: str
+    """Where relative paths start; absolute, as the client spells it."""
+    documents: Documents
+    reading: Reading
+    limits: Limits = Limits()
+    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    """The environment commands start from, before it is scrubbed."""

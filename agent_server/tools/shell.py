@@ -1,0 +1,264 @@
+"""Commands, in the foreground: started, watched, and ended with all their descendants."""
+
+import os
+import re
+import shutil
+import signal
+from dataclasses import dataclass
+from functools import cache
+
+import anyio
+from anyio import to_thread
+
+from agent_server.loop.action import Action
+from agent_server.loop.errors import BadArguments
+from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
+from agent_server.loop.ports import CallContext, Prepared
+from agent_server.loop.proposal import Resolution
+from agent_server.tools.arguments import Arguments, parse
+from agent_server.tools.capture import Capture, Spill
+from agent_server.tools.environment import scrubbed
+from agent_server.tools.output import shortened
+from agent_server.tools.paths import Place, failed, folder_path, is_folder, locate, opened
+from agent_server.tools.processes import Child, end, leftovers, start
+from agent_server.tools.progress import Progress, reporting
+from agent_server.tools.tool import BuiltIn
+
+READ_BYTES = 65_536
+"""A pipe's capacity."""
+DRAIN_S = 1.0
+"""For the last output of a dead command; only a survivor of KILL can hold the pipe open longer."""
+LINGER_S = 0.2
+"""For what the shell does not wait for but is about to end, such as `> >(tee log)`."""
+TITLE_CHARS = 120
+NOT_RUN = 126
+"""From this exit code on the shell says that the command could not be run (POSIX)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShellArguments(Arguments):
+    """Arguments of `shell`."""
+
+    command: str
+    """A bash command line."""
+    cwd: str | None = None
+    """The folder to run it in; the workspace if left out."""
+    timeout_s: float | None = None
+    """Seconds until it is ended; 120 if left out, at most 3600."""
+
+
+class Shell(BuiltIn):
+    """Run a command and wait for it. Use it to build, test and look at things; change files with edit and write.
+
+    There is no terminal and no input. Output is stdout and stderr as they come; when it is long, the middle is left out
+    and all of it is in a file that read can page. Whatever the command leaves running is ended.
+    """
+
+    name = "shell"
+    arguments = ShellArguments
+    kind: ToolKind = "execute"
+
+    async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
+        """Find out what would run where."""
+        del key
+        given = parse(ShellArguments, arguments)
+        if not given.command.strip():
+            raise BadArguments("command: empty")
+        if "\0" in given.command:
+            raise BadArguments("command: contains a NUL character")
+        place = await locate(self._services, given.cwd or ".")
+        if isinstance(place, ToolResult):
+            return place
+        timeout_s = self._timeout(given.timeout_s)
+
+        async def run(ctx: CallContext, resolution: Resolution | None) -> ToolResult:
+            del resolution
+            async with reporting(ctx) as progress:
+                return await self._ran(ctx, given.command, place, timeout_s, progress)
+
+        action = Action("exec", self.name, (place.real,), given.command)
+        return Prepared(action, f"shell {_first_line(given.command)}", run)
+
+    def _timeout(self, wanted: float | None) -> float:
+        limits = self._services.limits
+        if wanted is None:
+            return limits.shell_timeout_s
+        if not wanted > 0:
+            raise BadArguments(f"timeout_s: must be above 0, not {wanted}")
+        return min(wanted, limits.shell_max_timeout_s)
+
+    async def _ran(
+        self, ctx: CallContext, command: str, place: Place, timeout_s: float, progress: Progress
+    ) -> ToolResult:
+        shell = find_shell()
+        if shell is None:
+            return ToolResult(False, "neither bash nor sh is on PATH", code="no_shell")
+        output = _Output(
+            Capture(self._services.limits.output_chars),
+            Spill(self._services.cwd, _spill_name(ctx), self._services.limits.spill_bytes),
+            progress,
+        )
+        receiving, sending = os.pipe()
+        os.set_blocking(receiving, False)
+        try:
+            try:
+                with opened(place.real) as folder:
+                    if not is_folder(folder):
+                        return ToolResult(
+                            False, f"{place.shown} is not a folder", code="not_a_folder"
+                        )
+                    child = await start(
+                        [shell, "-c", command],
+                        cwd=folder_path(folder, place.real),
+                        env=scrubbed(self._services.env),
+                        output=sending,
+                    )
+            except OSError as error:
+                return failed(place, error)
+            finally:
+                os.close(sending)
+            ending = await _watched(child, receiving, output, timeout_s)
+        finally:
+            os.close(receiving)
+            output.spill.close()
+        return _result(output, ending)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    code: int | None
+    """As `wait` gives it: minus the signal; None when the time was up."""
+    timeout_s: float
+    left: int
+    """Descendants that were still running, and were ended."""
+    survivors: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Output:
+    capture: Capture
+    spill: Spill
+    progress: Progress
+    early: str = ""
+    """What came before the output was long enough for a file."""
+
+    async def take(self, data: bytes, *, final: bool = False) -> None:
+        text = self.capture.add(data, final=final)
+        self.progress.add(text)
+        self.early += text
+        if self.capture.is_long:
+            text, self.early = self.early, ""
+            await to_thread.run_sync(self.spill.write, text)
+
+
+async def _watched(child: Child, receiving: int, output: _Output, timeout_s: float) -> _Ending:
+    """Wait for the child while its output comes in; nothing of it is alive afterwards, however this ends."""
+    code: int | None = None
+    survivors: tuple[int, ...] = ()
+    left = 0
+    try:
+        async with anyio.create_task_group() as group:
+            drained = anyio.Event()
+            group.start_soon(_drain, receiving, output, drained)
+            with anyio.move_on_after(timeout_s):
+                code = await child.process.wait()
+            with anyio.move_on_after(LINGER_S):
+                await drained.wait()
+            left = len(await leftovers(child)) if code is not None else 0
+            survivors = await end(child)
+            with anyio.move_on_after(DRAIN_S):
+                await drained.wait()
+            group.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await end(child)
+            await child.process.wait() if not survivors else None
+    await output.take(b"", final=True)
+    return _Ending(code, timeout_s, left, survivors)
+
+
+async def _drain(receiving: int, output: _Output, drained: anyio.Event) -> None:
+    while True:
+        await anyio.wait_readable(receiving)
+        try:
+            data = os.read(receiving, READ_BYTES)
+        except BlockingIOError:  # woken for nothing
+            continue
+        if not data:
+            drained.set()
+            return
+        await output.take(data)
+
+
+def _result(output: _Output, ending: _Ending) -> ToolResult:
+    said = output.capture.text().rstrip()
+    how, summary = _how(ending)
+    notes = [f"[{note}]" for note in _notes(output.spill, ending)]
+    if not said:
+        body = [f"(no output, {how})"]
+    elif ending.code == 0:
+        body = [said]
+    else:
+        body = [said, f"({how})"]
+    text = "\n".join([*body, *notes])
+    # An exit code is an answer, not a failure of the tool: a test that fails four times must not end the turn (R90).
+    if ending.code is None:
+        return ToolResult(False, text, code="timeout", summary=summary)
+    if ending.code >= NOT_RUN or ending.code < 0:
+        return ToolResult(
+            False, text, code="not_run" if ending.code in (126, 127) else "killed", summary=summary
+        )
+    return ToolResult(True, text, summary=summary)
+
+
+def _how(ending: _Ending) -> tuple[str, str]:
+    """How it ended, for the model and for the person."""
+    match ending.code:
+        case None:
+            return (
+                f"ended after {ending.timeout_s:g} s, its time limit",
+                f"timed out after {ending.timeout_s:g} s",
+            )
+        case code if code < 0:
+            return f"killed by {_signal_name(-code)}", _signal_name(-code)
+        case code:
+            return f"exit {code}", f"exit {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _notes(spill: Spill, ending: _Ending) -> list[str]:
+    notes: list[str] = []
+    if spill.path is not None:
+        notes.append(
+            f"the whole output is in {spill.path}" + (f"; {spill.problem}" if spill.problem else "")
+        )
+    elif spill.problem is not None:
+        notes.append(spill.problem)
+    if ending.left:
+        notes.append(f"{ending.left} process(es) that the command left running were ended")
+    if ending.survivors:
+        notes.append(
+            f"still running, not even KILL ended them: process {', '.join(map(str, ending.survivors))}"
+        )
+    return notes
+
+
+def _first_line(command: str) -> str:
+    first, *rest = command.strip().splitlines()
+    return shortened(first, TITLE_CHARS) + (" …" if rest else "")
+
+
+def _spill_name(ctx: CallContext) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9_-]', '_', ctx.turn)}-{ctx.key.reply}-{ctx.key.index}.txt"
+
+
+@cache
+def find_shell() -> str | None:
+    """bash, else sh; None where there is neither."""
+    return shutil.which("bash") or shutil.which("sh")

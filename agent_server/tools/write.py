@@ -1,0 +1,49 @@
+"""Whole files: new ones, or an old one replaced."""
+
+from dataclasses import dataclass
+
+from agent_server.edits.proposal import new_proposal, propose_write
+from agent_server.loop.errors import EditRefused
+from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
+from agent_server.loop.ports import Prepared
+from agent_server.tools.arguments import Arguments, parse
+from agent_server.tools.commit import Pending, refused
+from agent_server.tools.paths import locate
+from agent_server.tools.tool import BuiltIn
+
+
+@dataclass(frozen=True, slots=True)
+class WriteArguments(Arguments):
+    """Arguments of `write`."""
+
+    path: str
+    """The file; missing folders are made."""
+    content: str
+    """Its whole text."""
+
+
+class Write(BuiltIn):
+    """Create a file, or replace all of one that you have read. To change a part of a file use edit.
+
+    The person may accept it or change it: the result says what was really applied.
+    """
+
+    name = "write"
+    arguments = WriteArguments
+    kind: ToolKind = "edit"
+
+    async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
+        """Compute the proposal."""
+        del key
+        given = parse(WriteArguments, arguments)
+        place = await locate(self._services, given.path)
+        if isinstance(place, ToolResult):
+            return place
+        try:
+            change = await propose_write(self._services.documents, place.named, given.content)
+        except EditRefused as error:
+            return refused(self._services, place, error)
+        verb = "create" if change.kind == "create" else "write"
+        return Pending(
+            self._services, place, new_proposal(change), f"{verb} {place.shown}"
+        ).prepared(self.name)
