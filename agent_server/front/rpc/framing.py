@@ -135,7 +135,7 @@ class HeaderDecoder:
             self._lost = True
             yield FrameError(PARSE_ERROR, "the header has no valid Content-Length")
             return
-        if not all(_HEADER_LINE.match(line) for line in block.splitlines()):
+        if not _is_clean(block, lengths[-1].start()):
             yield FrameError(
                 PARSE_ERROR, "there are bytes before the header that belong to no message"
             )
@@ -161,11 +161,18 @@ class HeaderDecoder:
         return body
 
 
+def _is_clean(block: bytes, length_at: int) -> bool:
+    """Whether a header block is headers only, its Content-Length at the start of a line."""
+    if len(block) > _MAX_HEADER or block[:length_at].rpartition(b"\n")[2]:
+        return False
+    return all(_HEADER_LINE.match(line) for line in block.splitlines())
+
+
 def _may_be_json(body: bytes) -> bool:
     """False when the length was certainly wrong. Objects are judged by their ends only: that is quick."""
     trimmed = body.strip()
     if trimmed.startswith(b"{") and trimmed.endswith(b"}"):
-        return True
+        return b"\n" not in trimmed or _LENGTH_LINE.search(trimmed) is None
     try:
         json.loads(trimmed)
     except (ValueError, RecursionError):
