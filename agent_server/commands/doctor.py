@@ -1,0 +1,54 @@
+"""`doctor`: is everything in place, and if not, what to do. Looks, never changes; prints no credential."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from agent_server.commands.check_machine import (
+    check_editors,
+    check_python,
+    check_ripgrep,
+    check_sandbox,
+    check_startup_code,
+)
+from agent_server.commands.check_store import check_store
+from agent_server.commands.findings import Finding, lines
+from agent_server.commands.output import say
+from agent_server.config import Home, Settings
+from agent_server.config_load import find_home, load
+from agent_server.options import Options
+
+
+def examine(options: Options, *, environ: Mapping[str, str], cwd: Path) -> int:
+    """Check everything and print what was found; 1 when there is a problem."""
+    home = find_home(environ)
+    if options.config is not None:
+        home = replace(home, config_toml=Path(options.config))
+    _, findings = check_config(home, options, environ=environ, cwd=cwd)
+    findings = [
+        check_python(),
+        *findings,
+        *check_store(home.sessions_db),
+        check_ripgrep(),
+        check_sandbox(),
+        check_editors(),
+        *check_startup_code(),
+    ]
+    for line in lines(findings):
+        say(line)
+    return 1 if any(finding.state == "problem" for finding in findings) else 0
+
+
+def check_config(
+    home: Home, options: Options, *, environ: Mapping[str, str], cwd: Path
+) -> tuple[Settings, list[Finding]]:
+    """The settings as a session in `cwd` would get them, and each of them that was not taken."""
+    given = {"model": options.model, "mode": options.mode, "log_level": options.log_level}
+    overrides = {key: value for key, value in given.items() if value is not None}
+    settings, problems = load(home, cwd, environ, overrides)
+    fix = "correct or remove it; until then the default holds"
+    found = [Finding("problem", str(problem), fix) for problem in problems]
+    if options.config is not None and not home.config_toml.exists():
+        found.append(Finding("problem", f"{options.config} does not exist", "correct --config"))
+    there = "read" if home.config_toml.exists() else "not there, which is fine"
+    return settings, found or [Finding("OK", f"settings ({home.config_toml}: {there})")]

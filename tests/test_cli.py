@@ -1,0 +1,216 @@
+"""The command line: what is asked for, what is refused, what the small commands print."""
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+
+from agent_server import first_stage
+from agent_server.cli import main
+from agent_server.commands.arguments import parse
+from agent_server.loop.model import (
+    CallKey,
+    DoneReason,
+    Entry,
+    ResultEntry,
+    SessionId,
+    StartedEntry,
+    ToolResult,
+    TurnEndEntry,
+    TurnId,
+    Usage,
+)
+from agent_server.options import Options
+from agent_server.store.sessions import SessionStore
+from tests.store.entries import call_entry, said
+
+TURN = TurnId("t")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own for each test."""
+    for name in [name for name in os.environ if name.startswith("AGENT_SERVER_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AGENT_SERVER_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+def kept(home: Path, *entries: Entry, title: str | None = None, cwd: str = "/work") -> SessionId:
+    """A session in the store."""
+
+    async def keep() -> SessionId:
+        store = SessionStore(home / "state" / "sessions.db")
+        made = await store.create(cwd, title=title)
+        await (await store.open_log(made.id)).append(*entries)
+        await store.aclose()
+        return made.id
+
+    return anyio.run(keep)
+
+
+def test_common_options_stand_before_or_after_the_command():
+    before = parse(["--model", "m", "--mode=plan", "acp"])
+    after = parse(["acp", "--model", "m", "--mode=plan"])
+
+    assert before.options == after.options == Options(model="m", mode="plan")
+    assert before.command == after.command == "acp"
+
+
+def test_options_come_back_as_arguments_for_a_child():
+    options = Options(model="-odd", log_file="/a b", trace="=")
+
+    assert parse([*options.as_arguments(), "acp"]).options == options
+
+
+def test_chat_takes_a_prompt_of_several_words_and_an_answer():
+    asked = parse(["chat", "fix", "the bug", "--yes"])
+
+    assert (asked.prompt, asked.answer, asked.resume) == ("fix the bug", "yes", None)
+
+
+@pytest.mark.parametrize(
+    ("argv", "resume"),
+    [(["chat"], None), (["chat", "--resume"], ""), (["chat", "--resume=s1"], "s1")],
+)
+def test_resume_names_a_session_or_means_the_last_one(argv: Sequence[str], resume: str | None):
+    assert parse(argv).resume == resume
+
+
+@pytest.mark.parametrize(
+    ("argv", "said_"),
+    [
+        (["sesions", "list"], "unknown command 'sesions'; did you mean 'sessions'?"),
+        (["xyzzy"], "unknown command 'xyzzy'; see agent-server --help"),
+        (["sessions", "lst"], "unknown action 'lst'; did you mean 'list'?"),
+        (["--modle", "x"], "unknown option '--modle'; did you mean '--mode' or '--model'?"),
+        (["acp", "--trase=x"], "unknown option '--trase'; did you mean '--trace'?"),
+        (["--mod", "plan", "acp"], "unknown option '--mod'; did you mean '--mode' or '--model'?"),
+        (["--mode", "aks", "acp"], "did you mean 'ask'?"),
+        (["sessions"], "ACTION"),
+        (["chat", "--yes", "--no"], "not allowed with"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_2_and_a_suggestion(
+    argv: Sequence[str], said_: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said_ in err
+    assert err.count("\n") == 1
+
+
+def test_help_names_the_commands_and_what_comes_later(capsys: pytest.CaptureFixture[str]):
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(
+        name in out for name in ("acp", "lsp", "chat", "demo", "sessions", "doctor", "schema")
+    )
+    assert "planned: models, login, logout, sessions export" in out
+
+
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("agent-server 0.")
+
+
+@pytest.mark.parametrize(
+    ("argv", "dialect"), [([], None), (["acp"], "acp"), (["lsp"], "lsp"), (["--mode=ask"], None)]
+)
+def test_serving_goes_to_the_first_stage(
+    argv: Sequence[str], dialect: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    started: list[tuple[str | None, str | None]] = []
+
+    def start(asked: str | None, options: Options) -> int:
+        started.append((asked, options.model))
+        return 7
+
+    monkeypatch.setattr(first_stage, "start", start)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
+    assert main(["--model=m", *argv]) == 7
+    assert started == [(dialect, "m")]
+
+
+def test_schema_prints_the_bytes_of_the_schema(capfdbinary: pytest.CaptureFixture[bytes]):
+    from agent_server.front.protocol.schema import schema_text
+
+    assert main(["schema"]) == 0
+    assert capfdbinary.readouterr().out == schema_text().encode()
+
+
+def test_no_sessions_are_no_error_and_make_no_file(home: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["sessions", "list"]) == 0
+    assert capsys.readouterr().out == "There are no sessions yet.\n"
+    assert not home.exists()
+
+
+def test_sessions_are_listed_for_people_and_for_programs(
+    home: Path, capsys: pytest.CaptureFixture[str]
+):
+    session = kept(home, said("hello"), title="Fix \x1b[31mdates", cwd="/work/\udcff")
+
+    assert main(["sessions", "list"]) == 0
+    line = capsys.readouterr().out
+    assert line.startswith(session)
+    assert r"Fix \x1b[31mdates" in line
+
+    assert main(["sessions", "list", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["id"], listed["title"], listed["cwd"]) == (
+        session,
+        "Fix \x1b[31mdates",
+        "/work/\udcff",
+    )
+
+
+def test_a_damaged_session_is_listed_as_damaged(home: Path, capsys: pytest.CaptureFixture[str]):
+    kept(home, said("hello"))
+    with sqlite3.connect(home / "state" / "sessions.db") as connection:
+        connection.execute("UPDATE entry SET body = x'00'")
+    connection.close()
+
+    assert main(["sessions", "list"]) == 0
+    assert "DAMAGED" in capsys.readouterr().out
+
+
+def test_show_renders_what_was_said_and_what_each_call_did(
+    home: Path, capsys: pytest.CaptureFixture[str]
+):
+    session = kept(
+        home,
+        said("make it\nwork"),
+        call_entry(1, tool="shell", arguments='{"command": "make"}'),
+        StartedEntry(TURN, CallKey(1, 0)),
+        ResultEntry(TURN, CallKey(1, 0), ToolResult(True, "done", summary="exit 0"), "confirmed"),
+        call_entry(2, tool="shell", arguments='{"command": "sleep"}'),
+        StartedEntry(TURN, CallKey(2, 0)),
+        ResultEntry(TURN, CallKey(2, 0), ToolResult(False, "cut \x1b]0;x"), "unknown"),
+        call_entry(3, tool="read"),
+        TurnEndEntry(TURN, DoneReason.USER_ABORT, "cancel", Usage(10, 2)),
+        title="Work",
+    )
+
+    assert main(["sessions", "show", session]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [f"session  {session}", "title    Work", "folder   /work"]
+    assert lines[5:] == [
+        "> make it",
+        "  work",
+        '  + shell {"command": "make"} (exit 0; ran to its end)',
+        '  x shell {"command": "sleep"} (cut \\x1b]0;x; effect unknown: interrupted while it ran)',
+        "  -- user_abort (cancel); 10 tokens in, 2 out",
+        "  ? read {} (never started)",
+    ]
+
+
+def test_show_of_an_unknown_session_says_so(capsys: pytest.CaptureFixture[str]):
+    assert main(["sessions", "show", "nobody"]) == 1
+    assert capsys.readouterr().err == "agent-server: there is no session 'nobody'\n"
