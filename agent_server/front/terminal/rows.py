@@ -42,7 +42,9 @@ def count(hunks: Sequence[Hunk]) -> tuple[int, int]:
 def file_rows(change: FileChange, hunks: Sequence[Hunk] | None = None) -> tuple[Row, ...]:
     """The change in rows; `hunks` picks some of its hunks, the others are shown as if they were not there."""
     lines = split_lines(change.base_text or "")
-    return tuple(_rows(lines, sorted(change.hunks if hunks is None else hunks, key=lambda h: h.start)))
+    return tuple(
+        _rows(lines, sorted(change.hunks if hunks is None else hunks, key=lambda h: h.start))
+    )
 
 
 def _rows(lines: Sequence[str], hunks: Sequence[Hunk]) -> Iterator[Row]:

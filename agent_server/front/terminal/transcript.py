@@ -155,9 +155,7 @@ def take(transcript: Transcript, *, closed: bool = False) -> tuple[tuple[Item, .
         taken += [item for item in items if not isinstance(item, CallItem)]
         items = [item for item in items if isinstance(item, CallItem)]
     calls = frozenset(item.id for item in taken if isinstance(item, CallItem))
-    return tuple(taken), replace(
-        transcript, items=tuple(items), settled=transcript.settled | calls
-    )
+    return tuple(taken), replace(transcript, items=tuple(items), settled=transcript.settled | calls)
 
 
 def wait_for_person(transcript: Transcript, call_id: str, *, waiting: bool) -> Transcript:

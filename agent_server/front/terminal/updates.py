@@ -9,6 +9,7 @@ from agent_server.loop.model import JsonObject
 
 ToolStatus = Literal["pending", "in_progress", "completed", "failed"]
 Severity = Literal["info", "warning", "error"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 OWN = "agent-server"
 """Our key in `_meta`."""
 
@@ -195,7 +196,7 @@ def _call(update: JsonObject) -> CallChange | None:
 
 def _notice(update: JsonObject) -> NoticeShown:
     said = update.get("severity")
-    severity: Severity = said if said == "warning" or said == "error" else "info"
+    severity: Severity = next((known for known in SEVERITIES if said == known), "info")
     parts = (_text(update, "title"), _text(update, "description"))
     return NoticeShown(severity, ": ".join(part for part in parts if part))
 
@@ -211,7 +212,7 @@ def _path(places: Sequence[object]) -> str | None:
 
 def _output(content: object) -> str | None:
     """The texts of a call's content; diffs are not text. None when the update says nothing of content."""
-    if not isinstance(content, list):
+    if content is None:
         return None
     items = [item for entry in as_list(content) if (item := as_object(entry)) is not None]
     return "\n".join(_block(item["content"]) for item in items if "content" in item)

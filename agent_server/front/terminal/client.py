@@ -1,0 +1,250 @@
+"""The ACP client: what a person may ask of the server, and what the server says and asks, as values.
+
+It is the reference for clients of ours: declares our extensions, reviews edits by `_agent-server/edit/*`, and answers
+every question exactly once. It knows no screen; whatever comes in goes to `receive`, in order.
+"""
+
+from collections.abc import Callable
+
+from pydantic import ValidationError
+
+from agent_server.front.params import as_list, as_object
+from agent_server.front.rpc.connection import Connection
+from agent_server.front.rpc.dispatch import Dispatch, Incoming
+from agent_server.front.rpc.errors import INVALID_PARAMS, ConnectionClosed, RemoteError, RpcError
+from agent_server.front.terminal.inbound import (
+    Asked,
+    Ended,
+    Gone,
+    Inbound,
+    Proposed,
+    Session,
+    SessionInfo,
+    Slot,
+    TurnEnd,
+    Updated,
+    Withdrawn,
+)
+from agent_server.front.terminal.questions import (
+    Decided,
+    EditQuestion,
+    Picked,
+    parse_permission,
+    parse_proposed,
+    permission_result,
+    resolve_params,
+)
+from agent_server.front.terminal.updates import (
+    OWN,
+    option_values,
+    own_meta,
+    parse_status,
+    parse_update,
+)
+from agent_server.loop.errors import AgentServerError
+from agent_server.loop.model import JsonObject
+from agent_server.version import __version__
+
+PROTOCOL = 1
+CAPABILITIES: JsonObject = {
+    "session": {"notices": {}},
+    "_meta": {
+        OWN: {"version": 1, "sessionUpdate": True, "permission": True, "edit": {"proposed": True}}
+    },
+}
+SETTLED = frozenset({"rejected", "abandoned", "failed", "conflict", "reverted"})
+"""States of an edit in which nobody needs an answer any more, when they come without one."""
+
+
+class NotUnderstood(AgentServerError):
+    """The server answered something that this client cannot use."""
+
+
+class AcpClient:
+    """One server, one current session. All methods belong to the event loop's thread."""
+
+    def __init__(
+        self, connect: Callable[[Dispatch], Connection], receive: Callable[[Inbound], None]
+    ) -> None:
+        """`receive` is called in the order of what came in, and must not block."""
+        self._receive = receive
+        self._left: set[str] = set()
+        """Sessions that are no longer looked at."""
+        self._current: str | None = None
+        self.connection = connect(
+            Dispatch(
+                requests={"session/request_permission": self._permission},
+                notifications={
+                    "session/update": self._update,
+                    "_agent-server/status": self._status,
+                    "_agent-server/edit/proposed": self._proposed,
+                    "_agent-server/edit/state": self._edit_state,
+                },
+            )
+        )
+
+    async def run(self) -> None:
+        """Serve the connection until it ends."""
+        await self.connection.serve()
+        self._receive(Gone())
+
+    async def initialize(self) -> str:
+        """The server's version.
+
+        Raises:
+            RemoteError, ConnectionClosed: as for every request.
+            NotUnderstood: it speaks another version of ACP.
+        """
+        params = {
+            "protocolVersion": PROTOCOL,
+            "clientCapabilities": CAPABILITIES,
+            "clientInfo": {"name": "agent-server-chat", "version": __version__},
+        }
+        result = await self._ask("initialize", params)
+        if (version := result.get("protocolVersion")) != PROTOCOL:
+            raise NotUnderstood(f"the server speaks ACP {version}, this client {PROTOCOL}")
+        return _text(as_object(result.get("agentInfo")) or {}, "version")
+
+    async def new(self, cwd: str) -> Session:
+        """A new session in this folder; the one before is no longer looked at."""
+        result = await self._ask("session/new", _workspace(cwd))
+        session_id = _text(result, "sessionId")
+        if not session_id:
+            raise NotUnderstood("the server made a session without an id")
+        self._look_at(session_id)
+        return _session(session_id, result)
+
+    async def load(self, session_id: str, cwd: str) -> Session:
+        """A stored session; what was said in it is received before this returns."""
+        result = await self._ask("session/load", {"sessionId": session_id, **_workspace(cwd)})
+        self._look_at(session_id)
+        return _session(session_id, result)
+
+    async def sessions(self, cwd: str) -> list[SessionInfo]:
+        """The sessions of this folder, as the server orders them: the newest first."""
+        found: list[SessionInfo] = []
+        cursor: object = None
+        while True:
+            page = await self._ask(
+                "session/list", {"cwd": cwd, "cursor": cursor} if cursor else {"cwd": cwd}
+            )
+            found += [_info(as_object(entry) or {}) for entry in as_list(page.get("sessions"))]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                return found
+
+    async def prompt(self, session_id: str, text: str) -> None:
+        """Run a turn; its end is received as `Ended`, also when it failed."""
+        params = {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
+        try:
+            end = _turn_end(await self._ask("session/prompt", params))
+        except RemoteError as error:
+            end = TurnEnd("error", "error", error=str(error))
+        except ConnectionClosed:
+            return  # `Gone` says it
+        self._receive(Ended(end))
+
+    def cancel(self, session_id: str) -> None:
+        """Ask for the end of the turn; `Ended` still comes."""
+        self.connection.notify("session/cancel", {"sessionId": session_id})
+
+    async def set_mode(self, session_id: str, mode: str) -> None:
+        """Choose a mode; the change is received as an update."""
+        await self._ask("session/set_mode", {"sessionId": session_id, "modeId": mode})
+
+    async def set_model(self, session_id: str, model: str) -> str:
+        """Choose a model; the one that is now used."""
+        params = {"sessionId": session_id, "configId": "model", "value": model}
+        result = await self._ask("session/set_config_option", params)
+        return option_values(result.get("configOptions")).get("model", model)
+
+    async def resolve(self, question: EditQuestion, decided: Decided) -> None:
+        """Decide an edit. That it is decided already, or changed since, is not an error: then no answer is needed."""
+        try:
+            await self._ask("_agent-server/edit/resolve", resolve_params(question, decided))
+        except RemoteError as error:
+            reason = (as_object(error.data) or {}).get("reason")
+            if reason not in ("already_decided", "stale_revision", "unknown_txn"):
+                raise
+
+    async def _ask(self, method: str, params: JsonObject) -> JsonObject:
+        return as_object(await self.connection.request(method, params)) or {}
+
+    def _look_at(self, session_id: str) -> None:
+        if self._current is not None and self._current != session_id:
+            self._left.add(self._current)
+        self._left.discard(session_id)
+        self._current = session_id
+
+    def _concerns_us(self, params: JsonObject) -> bool:
+        return params.get("sessionId") not in self._left
+
+    async def _update(self, params: JsonObject) -> None:
+        update = parse_update(as_object(params.get("update")) or {})
+        if update is not None and self._concerns_us(params):
+            self._receive(Updated(update))
+
+    async def _status(self, params: JsonObject) -> None:
+        if self._concerns_us(params):
+            self._receive(Updated(parse_status(params)))
+
+    async def _proposed(self, params: JsonObject) -> None:
+        try:
+            question = parse_proposed(params)
+        except ValidationError as error:
+            raise NotUnderstood(f"an edit could not be understood: {error}") from error
+        if self._concerns_us(params):
+            self._receive(Proposed(question))
+
+    async def _edit_state(self, params: JsonObject) -> None:
+        if params.get("state") in SETTLED:
+            self._receive(Withdrawn(_text(params, "txn")))
+
+    async def _permission(self, incoming: Incoming) -> object:
+        question = parse_permission(incoming.params)
+        if question is None:
+            raise RpcError(INVALID_PARAMS, "toolCall has no toolCallId", reason="invalid_params")
+        if not self._concerns_us(incoming.params):
+            return permission_result(Picked(None))
+        slot = Slot()
+        incoming.when_cancelled(lambda: self._receive(Withdrawn(question.call.id)))
+        self._receive(Asked(question, slot))
+        return permission_result(await slot.wait())
+
+
+def _workspace(cwd: str) -> JsonObject:
+    servers: list[object] = []
+    return {"cwd": cwd, "mcpServers": servers}
+
+
+def _session(session_id: str, result: JsonObject) -> Session:
+    options = option_values(result.get("configOptions"))
+    modes = as_object(result.get("modes")) or {}
+    return Session(
+        session_id,
+        _text(modes, "currentModeId") or options.get("mode", ""),
+        options.get("model", ""),
+    )
+
+
+def _info(entry: JsonObject) -> SessionInfo:
+    return SessionInfo(_text(entry, "sessionId"), _text(entry, "title"), _text(entry, "updatedAt"))
+
+
+def _turn_end(result: JsonObject) -> TurnEnd:
+    own = own_meta(result)
+    usage = as_object(own.get("usage")) or {}
+    counts = (usage.get("inputTokens"), usage.get("outputTokens"))
+    cost = as_object(usage.get("cost"))
+    return TurnEnd(
+        _text(result, "stopReason"),
+        _text(own, "reason"),
+        _text(own, "detail"),
+        sum(count for count in counts if isinstance(count, int)),
+        f"{_text(cost, 'amount')} {_text(cost, 'currency')}" if cost else None,
+    )
+
+
+def _text(params: JsonObject, name: str) -> str:
+    value = params.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,104 @@
+"""What comes from the server, as values: sessions, questions with a place for their answer, the end of a turn."""
+
+from dataclasses import dataclass, field
+
+import anyio
+
+from agent_server.front.terminal.questions import EditQuestion, Permission, Picked
+from agent_server.front.terminal.updates import Update
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation as it was opened; its mode and model change with updates."""
+
+    id: str
+    mode: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A row of the session list."""
+
+    id: str
+    title: str
+    updated: str
+    """ISO 8601, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """How a turn ended. `error` is the sentence of a turn that failed before it showed anything."""
+
+    stop_reason: str
+    reason: str = ""
+    detail: str = ""
+    tokens: int = 0
+    """Input and output of the turn."""
+    cost: str | None = None
+    """`0.0123 USD`; None when unknown."""
+    error: str | None = None
+
+
+class Slot:
+    """Where the answer to a permission request is put, by the client's own event loop."""
+
+    def __init__(self) -> None:
+        self._set = anyio.Event()
+        self._picked = Picked(None)
+
+    def put(self, picked: Picked) -> None:
+        """Answer. The first one counts."""
+        if not self._set.is_set():
+            self._picked = picked
+            self._set.set()
+
+    async def wait(self) -> Picked:
+        """The answer."""
+        await self._set.wait()
+        return self._picked
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """Something to show."""
+
+    update: Update
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question about a call; its answer goes into the slot."""
+
+    question: Permission
+    slot: Slot = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """An edit to show or decide."""
+
+    question: EditQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Nobody needs the answer any more: of a call's question its call id, of an edit its txn."""
+
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The turn is over."""
+
+    end: TurnEnd
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The server is."""
+
+
+Inbound = Updated | Asked | Proposed | Withdrawn | Ended | Gone

@@ -1,0 +1,56 @@
+"""The person at the terminal: asked by single keys, in words, and never when nobody is there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.console import ConsoleRenderable
+
+from agent_server.front.terminal.input import CTRL_C, CTRL_D, Keyboard
+from agent_server.front.terminal.page import Page
+
+Automatic = Literal["yes", "no"]
+"""The answer given to every question, in place of the person."""
+
+
+class StopTurn(Exception):
+    """The person pressed Ctrl-C at a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Where questions are shown and answers come from."""
+
+    page: Page
+    keyboard: Keyboard
+    automatic: Automatic | None
+    """None: the person is asked."""
+    withdrawn: Callable[[str], bool]
+    """Whether nobody needs the answer about this subject any more."""
+    cwd: str
+
+    def key(self, question: ConsoleRenderable, keys: str, *, subject: str) -> str | None:
+        """One of `keys`, in lower case; None when the question was withdrawn meanwhile.
+
+        Raises:
+            StopTurn: the person wants the turn to end.
+        """
+        screen = self.page.screen
+        screen.draw(live=[question])
+        try:
+            while (pressed := self.keyboard.key(lambda: self.withdrawn(subject))) is not None:
+                if pressed in (CTRL_C, CTRL_D):
+                    raise StopTurn
+                if pressed and pressed[0].lower() in keys:
+                    return pressed[0].lower()
+            return None
+        finally:
+            screen.draw()
+
+    def words(self, prompt: str) -> str | None:
+        """What the person says, or None."""
+        try:
+            said = self.keyboard.line(prompt)
+        except KeyboardInterrupt:
+            return None
+        return said.strip() or None if said is not None else None

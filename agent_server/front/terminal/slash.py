@@ -1,0 +1,47 @@
+"""The commands that `chat` answers itself: `/help` and its kin."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Name = Literal["help", "mode", "model", "new", "sessions", "quit"]
+NAMES: tuple[Name, ...] = get_args(Name)
+HELP: tuple[tuple[str, str], ...] = (
+    ("/help", "this"),
+    ("/mode [ask|accept_edits|plan|auto]", "what the agent may do without asking"),
+    ("/model [NAME]", "the model, in litellm's words: openai/…, anthropic/…, ollama/…"),
+    ("/new", "a new session in this folder"),
+    ("/sessions", "the sessions of this folder; `agent-server chat --resume ID` goes on with one"),
+    ("/quit", "leave; ctrl-d does the same"),
+    ("ctrl-c", "stop the turn; twice: leave"),
+    ('\\ at the end, or """', "a prompt of several lines"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slash:
+    """A command and what stands behind it."""
+
+    name: Name
+    argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """Looks like a command and is none; `sentence` says so."""
+
+    sentence: str
+
+
+def parse_slash(text: str) -> Slash | Mistaken | None:
+    """The command; None for an ordinary prompt, which a path at the beginning (`/etc/hosts …`) is too."""
+    word, _, argument = text.strip().partition(" ")
+    if not word.startswith("/") or "/" in word[1:] or "\n" in text:
+        return None
+    said = "quit" if word == "/exit" else word[1:]
+    for name in NAMES:
+        if said == name:
+            return Slash(name, argument.strip())
+    close = difflib.get_close_matches(said, NAMES, n=1)
+    hint = f"did you mean /{close[0]}?" if close else "/help lists them"
+    return Mistaken(f"there is no command {word}; {hint}")
