@@ -76,7 +76,7 @@ def _suspects(folder: Path) -> Iterator[Path]:
     for name in ("sitecustomize*", "usercustomize*"):
         yield from folder.glob(name)
     for path in folder.glob("*.pth"):
-        text = path.read_text("utf-8", "replace")
+        text = path.read_text("utf-8-sig", "replace")
         code = [
             line.strip() for line in text.splitlines() if line.startswith(("import ", "import\t"))
         ]
