@@ -1,7 +1,33 @@
-r"""Line ends of a whole new text: a model writes `\n`, the file keeps what it has."""
+r"""Line ends of new text: a model writes `\n`, the file keeps what it has."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from agent_server.edits.text.diff import diff
 from agent_server.edits.text.lines import content, ending, split_lines, usual_ending
+
+
+class Source(NamedTuple):
+    """Where a line of a new text comes from."""
+
+    line: int
+    """The old line it repeats, or stands in place of or after; -1 before the first."""
+    same: bool
+    """It repeats it."""
+
+
+def sources(old: Sequence[str], new: Sequence[str]) -> list[Source]:
+    """For each line of `new`, its line of `old`."""
+    found: list[Source] = []
+    at = 0
+    for start, end, new_start, new_end in [
+        *diff(old, new),
+        (len(old), len(old), len(new), len(new)),
+    ]:
+        found += [Source(line, same=True) for line in range(at, start)]
+        found += [Source(min(start + n, end - 1), same=False) for n in range(new_end - new_start)]
+        at = end
+    return found
 
 
 def keep_endings(base: str, new: str) -> str:
@@ -13,25 +39,13 @@ def keep_endings(base: str, new: str) -> str:
         return new
     lines, new_lines = split_lines(base), split_lines(new)
     ends = [ending(line) for line in lines]
-    result: list[str] = []
     usual = usual_ending(lines)
-    at = new_at = 0
-    contents, new_contents = (
-        [content(line) for line in lines],
-        [content(line) for line in new_lines],
-    )
-    for start, end, new_start, new_end in [
-        *diff(contents, new_contents), (len(lines), len(lines), len(new_lines), len(new_lines))
-    ]:  # fmt: skip
-        kept = zip(new_contents[new_at:new_start], ends[at:start], strict=True)
-        result += [text + (end_of_line or usual) for text, end_of_line in kept]
-        near = (
-            (ends[start] if start < len(ends) else "")
-            or (ends[start - 1] if start else "")
-            or usual
-        )
-        result += [text + near for text in new_contents[new_start:new_end]]
-        at, new_at = end, new_end
+    contents = [content(line) for line in new_lines]
+    result: list[str] = []
+    for text, source in zip(
+        contents, sources([content(line) for line in lines], contents), strict=True
+    ):
+        result.append(text + (ends[max(source.line, 0)] or usual))
     if new_lines and not ending(new_lines[-1]):
-        result[-1] = new_contents[-1]
+        result[-1] = contents[-1]
     return "".join(result)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
-from agent_server.edits.text.diff import diff
+from agent_server.edits.text.endings import sources
 from agent_server.edits.text.lines import content, ending, split_lines, unify_endings, usual_ending
 from agent_server.edits.text.nearest import nearest
 from agent_server.loop.errors import EditRefused
@@ -120,9 +120,13 @@ def _find(pieces: _Pieces, edits: Sequence[Replacement], number: int) -> list[Sp
         raise EditRefused(
             f"edit {number + 1}: old_text and new_text are the same", reason="no_change"
         )
-    wanted = quoted.split("\n")
+    wanted, written = quoted.split("\n"), edit.new_text.split("\n")
     for rung in _RUNGS:
-        found = rung(pieces.contents, wanted)
+        found = (
+            s
+            for s in rung(pieces.contents, wanted)
+            if all(s.shift.move(n) is not None for n in written)
+        )
         spans = list(_apart(found) if edit.replace_all else islice(found, NAMED + 1))
         if len(spans) == 1 or (spans and edit.replace_all):
             return spans
@@ -266,31 +270,15 @@ def _written(pieces: _Pieces, span: Span, edit: Replacement) -> str:
     region[-1] = region[-1][: span.end]
     region[0] = region[0][span.start :]
     ends = pieces.ends[span.first : span.last]
+    outside = pieces.end_near(span.first)
     old, new = (
         unify_endings(edit.old_text).split("\n"),
         edit.new_text.replace("\r\n", "\n").split("\n"),
     )
-    kept = _kept(old, new)
     result: list[str] = []
-    end = pieces.end_near(span.first)
-    for number, line in enumerate(new):
-        source = kept.get(number)
+    for line, source in zip(new, sources(old, new), strict=True):
         moved = span.shift.move(line)
-        result.append(region[source] if source is not None else line if moved is None else moved)
-        if number < len(new) - 1:
-            end = ends[source] if source is not None and source < len(ends) else end
-            result.append(end)
-    return "".join(result)
-
-
-def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Which lines of `new` are lines of `old`: numbers in `new` to numbers in `old`."""
-    kept: dict[int, int] = {}
-    at = new_at = 0
-    for start, end, new_start, new_end in [
-        *diff(old, new),
-        (len(old), len(old), len(new), len(new)),
-    ]:
-        kept |= zip(range(new_at, new_start), range(at, start), strict=True)
-        at, new_at = end, new_end
-    return kept
+        result.append(region[source.line] if source.same else line if moved is None else moved)
+        near = max(source.line, 0)
+        result.append(ends[near] if near < len(ends) else ends[-1] if ends else outside)
+    return "".join(result[:-1])

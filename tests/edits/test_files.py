@@ -1,0 +1,101 @@
+"""Files as they are: what is read, what is refused, and windows into large ones (ED-23, 24)."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_server.edits.files import MAX_EDIT_BYTES, read_text
+from agent_server.edits.hashes import bytes_hash, content_hash
+from agent_server.edits.windows import read_window
+from agent_server.loop.errors import EditRefused
+
+
+def refusal(path: Path) -> tuple[str, str]:
+    with pytest.raises(EditRefused) as caught:
+        read_text(str(path))
+    return caught.value.reason, str(caught.value)
+
+
+def test_a_file_is_read_with_its_own_line_ends_and_without_its_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfa\r\nb\n")
+    file = read_text(str(path))
+    assert (file.text, file.path, file.digest) == (
+        "a\r\nb\n",
+        path,
+        bytes_hash(b"\xef\xbb\xbfa\r\nb\n"),
+    )
+
+
+def test_the_content_hash_is_over_the_utf_8_of_the_text() -> None:
+    assert content_hash("é\r\n") == bytes_hash("é\r\n".encode())
+
+
+def test_missing_folder_and_pipe_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert refusal(tmp_path / "none")[0] == "missing"
+    assert refusal(tmp_path)[0] == "directory"
+    assert refusal(tmp_path / "pipe")[0] == "not_a_file"
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    assert refusal(tmp_path / "a")[0] == "io"
+
+
+def test_a_binary_is_refused_with_type_and_size(tmp_path: Path) -> None:
+    path = tmp_path / "picture.txt"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(1992))
+    assert refusal(path) == ("binary", f"{path} is not text: PNG image, 2,000 bytes")
+
+
+def test_a_huge_file_is_refused_with_its_size_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "big.log"
+    with path.open("wb") as out:
+        out.truncate(MAX_EDIT_BYTES + 1)
+    reason, message = refusal(path)
+    assert reason == "too_large"
+    assert "8,388,609 bytes" in message
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Larger than a block, one line larger than a window, no final line end."""
+    path = tmp_path_factory.mktemp("log") / "big.log"
+    rows = [f"row {n} é\n" for n in range(200_000)]
+    rows[1000] = "x" * 2_000_000 + "\n"
+    path.write_text("".join(rows).removesuffix("\n"), encoding="utf-8")
+    return path
+
+
+def test_a_window_of_a_large_file_has_the_lines_asked_for(log: Path) -> None:
+    window = read_window(str(log), start_line=150_000, line_count=2)
+    assert (window.text, window.first_line, window.cut) == (
+        "row 150000 é\nrow 150001 é\n",
+        150_000,
+        False,
+    )
+    assert (window.total_lines, window.size) == (200_000, log.stat().st_size)
+
+
+def test_the_tail_of_a_large_file(log: Path) -> None:
+    window = read_window(str(log), start_line=-2, line_count=10)
+    assert (window.text, window.first_line) == ("row 199998 é\nrow 199999 é", 199_998)
+
+
+def test_a_line_larger_than_the_window_is_cut_and_said_to_be(log: Path) -> None:
+    window = read_window(str(log), start_line=1000, line_count=5, max_bytes=1000)
+    assert (window.text, window.cut) == ("x" * 1000, True)
+
+
+def test_a_window_past_the_end_is_empty(log: Path) -> None:
+    assert read_window(str(log), start_line=300_000, line_count=5).text == ""
+
+
+def test_a_binary_has_no_window(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"\x7fELF\0\0")
+    with pytest.raises(EditRefused, match="ELF program, 6 bytes"):
+        read_window(str(path), start_line=0, line_count=1)
