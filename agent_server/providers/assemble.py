@@ -49,9 +49,16 @@ class Assembler:
         self._usage: Json | None = None
 
     @property
-    def label_seen(self) -> bool:
-        """The provider said why it stopped."""
-        return self._label is not None
+    def anything(self) -> bool:
+        """Whether something came that belongs to a completion."""
+        return bool(
+            self._texts
+            or self._thoughts
+            or self._calls
+            or self._label
+            or self._usage
+            or self.terminated
+        )
 
     def chunk(self, chunk: Json) -> None:
         """Take one chunk, or a whole completion, which differs only in `message`."""

@@ -1,0 +1,247 @@
+"""The `http` engine: OpenAI-compatible chat completions, streamed, over one shared HTTP client.
+
+One `stream` is one request. What is left to others: retries and fallbacks (the loop), shapes of deltas (`assemble`),
+what a status means (`faults`). The wire is read defensively: a server may answer a stream request with one JSON body
+(ST-11), send keep-alives for ever (ST-13), end without a terminator, or break off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import anyio
+
+from agent_server.config import Timeouts
+from agent_server.loop.errors import ModelFailure
+from agent_server.loop.faults import Fault
+from agent_server.loop.model import Reply
+from agent_server.loop.ports import Piece, Request
+from agent_server.providers import faults, wire
+from agent_server.providers.assemble import Assembler
+from agent_server.providers.fragments import Json
+from agent_server.providers.http_clients import HttpClients
+from agent_server.providers.keys import Key
+from agent_server.providers.prices import Price
+from agent_server.providers.sse import SseDecoder
+
+if TYPE_CHECKING:  # see HttpClients: imported at the first request
+    import httpx2
+
+DRAIN_S = 0.2
+"""After the terminator the body should end; a connection that does not end by then is closed instead of kept."""
+ERROR_BODY_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where and as what a model is asked."""
+
+    base_url: str
+    """Ends in `/v1` as a rule; `/chat/completions` is put behind it."""
+    model: str
+    """The name the server knows."""
+    key: Key
+    output_field: str = "max_tokens"
+    """How this server calls the limit of the output; OpenAI itself wants `max_completion_tokens`."""
+
+
+class HttpChatModel:
+    """A model behind an OpenAI-compatible endpoint."""
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        clients: HttpClients,
+        *,
+        window: int,
+        timeouts: Timeouts,
+        price: Price | None = None,
+    ) -> None:
+        self.name = name
+        self.window = window
+        self._endpoint = endpoint
+        self._url = endpoint.base_url.rstrip("/") + "/chat/completions"
+        self._clients = clients
+        self._timeouts = timeouts
+        self._price = price
+
+    async def stream(self, request: Request, receive: Callable[[Piece], None]) -> Reply:
+        """Ask, see the port."""
+        import httpx2  # here and in HttpClients only, see there
+
+        key = await self._endpoint.key.value()
+        assembler = Assembler(self.name, request, receive, self._price)
+        watch = _Watch(self._timeouts)
+        try:
+            with watch.scope:
+                async with self._answer(request, key) as response:
+                    await self._read(response, _Stream(assembler, watch, key))
+                    return self._whole(assembler, response)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            raise faults.unreachable(self.name, self._endpoint.base_url, error) from error
+        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL, httpx2.LocalProtocolError) as error:
+            # Its words may quote the header it refuses, and with it the key.
+            reason = f"the address or {self._endpoint.key.source} cannot be used ({type(error).__name__})"
+            raise self._cannot_ask(reason) from None
+        except (httpx2.TransportError, httpx2.DecodingError, httpx2.StreamError) as error:
+            raise faults.interrupted(self.name, error) from error
+        raise faults.silent(self.name, watch.limit_s, began=watch.began)
+
+    async def refresh_auth(self) -> bool:
+        """Fetch the key again."""
+        return await self._endpoint.key.refresh()
+
+    @asynccontextmanager
+    async def _answer(self, request: Request, key: str | None) -> AsyncGenerator[httpx2.Response]:
+        """The response with a good status; leaving the block closes the connection unless it was read to its end."""
+        client = self._clients.client(self._endpoint.base_url)
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        async with client.stream(
+            "POST", self._url, content=self._body(request), headers=headers
+        ) as response:
+            if response.status_code != 200:
+                raise await self._refused(response, key)
+            yield response
+
+    def _body(self, request: Request) -> bytes:
+        body: Json = {
+            "model": self._endpoint.model,
+            "messages": wire.messages(request, self.name),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = wire.tools(request.tools)
+        if request.max_output is not None:
+            body[self._endpoint.output_field] = request.max_output
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "replace"
+        )
+
+    async def _read(self, response: httpx2.Response, stream: _Stream) -> None:
+        if "json" in response.headers.get("content-type", ""):
+            self._take_whole(await response.aread(), stream)
+            return
+        decoder = SseDecoder()
+        chunks = response.aiter_bytes()
+        async with aclosing(chunks):
+            async for data in chunks:
+                if events := decoder.feed(data):
+                    self._take(events, stream)
+                    if stream.assembler.terminated:
+                        await _drain(chunks)
+                        return
+                    stream.watch.chunk(substance=stream.assembler.anything)
+        self._take(decoder.end(), stream)
+
+    def _take(self, events: Sequence[bytes], stream: _Stream) -> None:
+        """Feed the data of events to the assembler: the hot path."""
+        take, loads = stream.assembler.chunk, json.loads
+        for data in events:
+            if data == b"[DONE]":
+                stream.assembler.terminated = True
+                return
+            if not data:
+                continue
+            try:
+                chunk = loads(data.decode())
+            except ValueError as error:
+                raise self._unreadable(data) from error
+            if chunk.get("error"):
+                raise self._failed(chunk["error"], stream)
+            take(chunk)
+
+    def _take_whole(self, body: bytes, stream: _Stream) -> None:
+        """One JSON body where a stream was asked for (ST-11)."""
+        try:
+            whole = json.loads(body)
+        except ValueError as error:
+            raise self._unreadable(body) from error
+        if not isinstance(whole, dict):
+            raise self._unreadable(body)
+        found = cast("Json", whole)
+        if found.get("error"):
+            raise self._failed(found["error"], stream)
+        stream.assembler.terminated = True
+        stream.assembler.chunk(found)
+
+    def _whole(self, assembler: Assembler, response: httpx2.Response) -> Reply:
+        """The reply, or a failure when what came was something else, such as the page of a login or a proxy."""
+        if not assembler.anything and "html" in response.headers.get("content-type", ""):
+            raise self._cannot_ask("it answered with a web page, not with a completion")
+        return assembler.reply()
+
+    async def _refused(self, response: httpx2.Response, key: str | None) -> ModelFailure:
+        body = b""
+        async for data in response.aiter_bytes():
+            body += data
+            if len(body) > ERROR_BODY_BYTES:
+                break
+        return faults.failure(
+            self.name,
+            response.status_code,
+            body.decode("utf-8", "replace"),
+            key_source=self._endpoint.key.source,
+            key=key,
+            headers=response.headers,
+        )
+
+    def _failed(self, error: object, stream: _Stream) -> ModelFailure:
+        return faults.failure_in_stream(
+            self.name, error, key_source=self._endpoint.key.source, key=stream.key
+        )
+
+    def _unreadable(self, data: bytes) -> ModelFailure:
+        shown = data[:80].decode("utf-8", "replace")
+        return ModelFailure(
+            f"{self.name} sent something that is no JSON: {shown!r}", fault=Fault.TRANSIENT
+        )
+
+    def _cannot_ask(self, reason: str) -> ModelFailure:
+        return ModelFailure(
+            f"{self.name} cannot be asked at {self._endpoint.base_url}: {reason}",
+            fault=Fault.INVALID,
+        )
+
+
+class _Watch:
+    """Ends a request that is silent: before the first chunk and between two, by one scope whose deadline moves."""
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self.began = False
+        self._timeouts = timeouts
+        self.scope = anyio.CancelScope(deadline=anyio.current_time() + timeouts.first_token_s)
+
+    @property
+    def limit_s(self) -> float:
+        """The limit that holds now."""
+        return self._timeouts.idle_s if self.began else self._timeouts.first_token_s
+
+    def chunk(self, *, substance: bool) -> None:
+        """A chunk came, which a keep-alive comment is not. `substance`: the answer has begun, not only its frame."""
+        if substance:
+            self.began = True
+            self.scope.deadline = anyio.current_time() + self._timeouts.idle_s
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """What belongs to one request."""
+
+    assembler: Assembler
+    watch: _Watch
+    key: str | None
+
+
+async def _drain(chunks: AsyncGenerator[bytes]) -> None:
+    """Read to the end, so that the connection can serve the next request."""
+    with anyio.move_on_after(DRAIN_S):
+        async for _ in chunks:
+            pass

@@ -1,0 +1,107 @@
+"""A `Request` in the JSON of OpenAI's chat completions, which every engine of ours speaks towards its provider."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from agent_server.loop.model import Image, Part, Reasoning, Resource, Text
+from agent_server.loop.ports import (
+    AssistantMessage,
+    Message,
+    Request,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
+from agent_server.providers.fragments import Json
+
+
+def messages(request: Request, model: str) -> list[Json]:
+    """System prompt and messages. `model` is our name for the model: only its own reasoning goes back to it (ST-16)."""
+    field = _reasoning_field(request.messages, model)
+    head: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
+    return head + [_message(m, model, field) for m in request.messages]
+
+
+def tools(specs: Sequence[ToolSpec]) -> list[Json]:
+    """The tools as functions."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": s.name, "description": s.description, "parameters": s.parameters},
+        }
+        for s in specs
+    ]
+
+
+def _message(message: Message, model: str, field: str | None) -> Json:
+    match message:
+        case UserMessage(parts):
+            return {"role": "user", "content": _content(parts)}
+        case AssistantMessage():
+            return _assistant(message, model, field)
+        case ToolMessage(call_id, _, text):
+            return {"role": "tool", "tool_call_id": call_id, "content": text}
+        case _:
+            assert_never(message)
+
+
+def _assistant(message: AssistantMessage, model: str, field: str | None) -> Json:
+    out: Json = {"role": "assistant", "content": message.text or None}
+    if not message.calls:
+        return out
+    out["tool_calls"] = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments or "{}"},
+        }
+        for call in message.calls
+    ]
+    own = [(r, how) for r in message.reasoning if (how := _how(r, model))]
+    if blocks := [how["block"] for _, how in own if "block" in how]:
+        out["thinking_blocks"] = blocks
+    elif field is not None:
+        out[field] = "".join(r.text for r, _ in own)
+    return out
+
+
+def _reasoning_field(said: Sequence[Message], model: str) -> str | None:
+    """The field in which this model gave reasoning; providers that use one demand it on every tool turn, if empty."""
+    hows = (_how(r, model) for m in said if isinstance(m, AssistantMessage) for r in m.reasoning)
+    return next((str(how["field"]) for how in hows if how and "field" in how), None)
+
+
+def _how(reasoning: Reasoning, model: str) -> Json | None:
+    """How the provider sent this reasoning (see `Assembler`); None when it may not go back."""
+    return json.loads(reasoning.opaque) if reasoning.opaque and reasoning.model == model else None
+
+
+def _content(parts: Sequence[Part]) -> str | list[Json]:
+    """Plain text where that is enough: some servers know nothing else."""
+    if any(isinstance(part, Image) for part in parts):
+        return list(_blocks(parts))
+    return "\n\n".join(_text(part) for part in parts if not isinstance(part, Image))
+
+
+def _blocks(parts: Sequence[Part]) -> Iterator[Json]:
+    for part in parts:
+        if isinstance(part, Image):
+            yield {
+                "type": "image_url",
+                "image_url": {"url": f"data:{part.mime};base64,{part.data}"},
+            }
+        else:
+            yield {"type": "text", "text": _text(part)}
+
+
+def _text(part: Text | Resource) -> str:
+    match part:
+        case Text(text):
+            return text
+        case Resource(uri, name, None):
+            return f"[{name}]({uri})"
+        case Resource(uri, _, text):
+            return f'<resource uri="{uri}">\n{text}\n</resource>'
+        case _:
+            assert_never(part)
