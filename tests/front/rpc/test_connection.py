@@ -282,6 +282,7 @@ async def test_a_request_that_settles_its_cancellation_answers_it_with_a_result(
         cancelled = anyio.Event()
         incoming.when_cancelled(cancelled.set)
         await cancelled.wait()
+        await anyio.lowlevel.checkpoint()
         return {"stopReason": "cancelled"}
 
     dispatch = Dispatch({"prompt": prompt}, settles_cancel=frozenset({"prompt"}))
@@ -361,9 +362,14 @@ async def test_lone_surrogates_leave_as_valid_utf8() -> None:
 
 
 async def test_what_nobody_knows_goes_to_the_fallback_in_order() -> None:
-    """pygls lives on the same wire."""
+    """pygls lives on the same wire. A handler has run to its first wait before the next message is looked at."""
     others: list[JsonObject] = []
-    dispatch = Dispatch({"agent/echo": echo}, fallback=others.append)
+
+    async def ours(incoming: Incoming) -> object:
+        others.append({"ours": incoming.id})
+        return None
+
+    dispatch = Dispatch({"agent/echo": ours}, fallback=others.append)
     messages = [
         request(1, "initialize", {}),
         notification("textDocument/didOpen", {}),
@@ -375,7 +381,7 @@ async def test_what_nobody_knows_goes_to_the_fallback_in_order() -> None:
         peer.send(*messages[:2], request(2, "agent/echo"), *messages[2:])
         answers = await peer.receive_all()
 
-    assert others == messages
+    assert others == [*messages[:2], {"ours": 2}, *messages[2:]]
     assert [a["id"] for a in answers] == [2]
 
 
@@ -409,6 +415,24 @@ async def test_after_the_grace_each_request_is_answered_as_cancelled() -> None:
 
     assert answers[1]["error"]["code"] == -32800
     assert answers[2]["result"] == "cancelled"
+
+
+async def test_at_the_end_of_input_a_handler_that_asks_the_peer_is_not_kept_waiting() -> None:
+    """A permission that nobody can give any more is no (ACP reference §5 rule 19)."""
+    outcome: list[Exception] = []
+
+    async def ask(incoming: Incoming) -> object:
+        try:
+            return await peer.connection.request("permission", {})
+        except ConnectionClosed as error:
+            outcome.append(error)
+            return "no"
+
+    async with serving(Dispatch({"ask": ask}), grace_s=60) as peer:
+        peer.send(request(1, "ask"))
+        assert (await peer.receive())["method"] == "permission"
+
+        assert [a["result"] for a in await peer.receive_all()] == ["no"]
 
 
 async def test_a_peer_that_reads_no_more_ends_the_connection() -> None:

@@ -5,6 +5,7 @@ ACP reference §5 rules 2, 3 and 6; lsp.md §1.3 and §1.5.
 
 import json
 import os
+import select
 import socket
 import sys
 import threading
@@ -194,6 +195,16 @@ def read_exactly(fd: int, count: int) -> bytes:
     while len(data) < count and (piece := os.read(fd, 65536)):
         data += piece
     return data
+
+
+async def test_more_than_a_pipe_surely_takes_is_not_tried_at_once(fds: list[int]) -> None:
+    """A pipe that polls writable takes PIPE_BUF bytes without blocking, and promises no more."""
+    _, ours = pipe(fds)
+    writer = FdWriter(ours)
+
+    assert writer.write_now(b"x" * (select.PIPE_BUF + 1)) == 0
+    assert writer.write_now(b"x" * select.PIPE_BUF) == select.PIPE_BUF
+    writer.close()
 
 
 @CHANNELS

@@ -133,6 +133,33 @@ async def test_a_client_that_stops_reading_holds_up_nobody_and_loses_nothing(
     assert [fact[1] for fact in await received(pipe)] == list(range(100))
 
 
+class Dribble(MemoryPipe):
+    """Takes a few bytes at once, as a nearly full socket does."""
+
+    def write_now(self, data: bytes) -> int:
+        return super().write_now(data[:3])
+
+    async def write(self, data: bytes) -> None:
+        while data:
+            data = data[self.write_now(data) :]
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_a_message_taken_in_part_is_completed_before_the_next() -> None:
+    pipe = Dribble()
+    outbound = Outbound(pipe, NDJSON)
+    outbound.put(encode("first message"))
+    outbound.put(encode("second message"))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(outbound.run)
+        with anyio.fail_after(5):
+            await outbound.flush()
+        assert outbound.size == 0
+        tasks.cancel_scope.cancel()
+
+    assert await received(pipe) == ["first message", "second message"]
+
+
 async def test_a_gone_reader_closes_the_queue_and_frees_who_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
