@@ -23,7 +23,7 @@ from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.loop.model import JsonObject, SessionId
 from agent_server.loop.proposal import FileChange, Hunk
 
-ANSWER_S: Final = 10.0
+ANSWER_S: Final = 7.0
 """How long an editor may take to answer a request to apply or save: no person is asked, but it may be busy."""
 PROOF_S: Final = 2.0
 """How long the change may take to arrive after the answer: editors collect changes for up to 0.2 s (lsp.md §2.3)."""

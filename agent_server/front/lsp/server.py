@@ -88,8 +88,10 @@ class LspServer:
         self._connection = connection
         self._protocol.send = lambda message: connection.outbound.put(encode(message))
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._begin, connection, tasks)
-            await connection.serve()
+            async with anyio.create_task_group() as agent:
+                agent.start_soon(self._begin, connection, tasks)
+                await connection.serve()
+                self._initialized.set()  # or never: either way, nobody need wait for it any more
             tasks.cancel_scope.cancel()
         return self._protocol.exit_code
 
@@ -140,9 +142,11 @@ class LspServer:
     # ---- beginning -------------------------------------------------------------------------------
 
     async def _begin(self, connection: Connection, tasks: anyio.abc.TaskGroup) -> None:
-        """After the answer to `initialize`: everything else."""
+        """After the answer to `initialize`: everything else, until the connection is closed."""
         await self._initialized.wait()
         await connection.outbound.flush()
+        if connection.closed.is_set():
+            return
         params = self._protocol.initialize_params
         if (process := params.process_id) is not None and os.name != "nt" and _lives(process):
             tasks.start_soon(self._watch, process, connection)
@@ -151,7 +155,7 @@ class LspServer:
             async with self._open_sessions(_options(params)) as sessions:
                 self._service = module.Service(connection, self._protocol, sessions, tasks)
                 self._ready.set()
-                await anyio.sleep_forever()
+                await connection.closed.wait()
         except (
             Exception
         ):  # background task: the editor keeps its language server, and is told when it asks

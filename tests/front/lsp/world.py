@@ -1,6 +1,6 @@
 """A whole server in memory behind an LSP connection: real sessions and store, a scripted model, fake tools."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,18 +8,37 @@ from typing import Any
 
 import anyio
 
+from agent_server.edits.documents import Documents
 from agent_server.front.lsp.server import LspServer
 from agent_server.front.rpc.dialect import LSP
 from agent_server.front.rpc.memory import MemoryPipe, over
 from agent_server.loop.model import JsonObject
-from agent_server.session.ports import Place
+from agent_server.session.ports import Kit, Place
 from agent_server.session.sessions import Sessions
 from agent_server.store.sessions import SessionStore
+from agent_server.tools.registry import build
+from agent_server.tools.services import Services
 from tests.fakes.loop import FakePolicy, FakeTool, ListModel, Say
 from tests.fakes.session import FakeEquipment
 from tests.front.lsp.lsp_client import LspClient
 
-MakeTools = Callable[[Place], Sequence[Any]]
+
+class Open:
+    """A policy on reading that has no secrets."""
+
+    def conceals(self, path: str) -> bool:
+        return False
+
+    def reads_freely(self, path: str) -> bool:
+        return True
+
+
+class Workbench(FakeEquipment):
+    """Equipment with the real tools over the connected editor."""
+
+    async def kit(self, place: Place) -> Kit:
+        services = Services(place.cwd, Documents(place.editor), Open())
+        return Kit({**build(services), **{tool.name: tool for tool in self.tools}}, self.policy)
 
 
 @dataclass
@@ -55,7 +74,7 @@ async def served(
     **client: Any,
 ) -> AsyncGenerator[World]:
     """A server on its own store, and an initialized client."""
-    kit = FakeEquipment(ListModel(*steps), tools, policy or FakePolicy())
+    kit = Workbench(ListModel(*steps), tools, policy or FakePolicy())
     there, back = MemoryPipe(), MemoryPipe()
     root = home / "w"
     root.mkdir(exist_ok=True)
