@@ -53,6 +53,15 @@ def open_for_reading(path: Path) -> sqlite3.Connection | None:
     return connection
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at this path now; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def migrate(connection: sqlite3.Connection, steps: Sequence[str], path: Path) -> None:
     """Take the steps that the file has not seen, all of them or none. `path` is for the error.
 

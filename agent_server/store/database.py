@@ -20,7 +20,7 @@ import anyio
 import anyio.to_thread
 
 from agent_server.loop.errors import StoreFailure
-from agent_server.store.connection import open_for_reading, open_for_writing
+from agent_server.store.connection import identity, open_for_reading, open_for_writing
 from agent_server.store.transaction import Job, commit
 
 logger = logging.getLogger(__name__)
@@ -144,6 +144,14 @@ def _tell(outcome: "asyncio.Future[Exception | None]", error: Exception | None) 
         outcome.set_result(error)
 
 
+def _commit_unsynced(connection: sqlite3.Connection, job: Job) -> Exception | None:
+    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        return commit(connection, [job])[0]
+    finally:
+        connection.execute("PRAGMA synchronous = FULL")
+
+
 class _Writer:
     """The thread's side: takes what waits, commits it together, tells each caller."""
 
@@ -159,6 +167,7 @@ class _Writer:
         self._jobs = jobs
         self._pulse = pulse
         self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
         self._next_beat = 0.0
 
     def work(self) -> None:
@@ -194,8 +203,13 @@ class _Writer:
             waiting.settle(outcome)
 
     def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and self._file != identity(self._path):
+            # Deleted or replaced beneath us: what we would write into the old file, nobody would ever see.
+            self._connection.close()
+            self._connection = None
         if self._connection is None:
             self._connection = self._connect(self._path)
+            self._file = identity(self._path)
             self._next_beat = self._after_a_beat()
         return self._connection
 
@@ -212,9 +226,7 @@ class _Writer:
             return
         self._next_beat = self._after_a_beat()
         try:
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            (outcome,) = commit(self._connection, [self._pulse.beat])
-            self._connection.execute("PRAGMA synchronous = FULL")
+            outcome = _commit_unsynced(self._connection, self._pulse.beat)
         except sqlite3.Error as error:
             outcome = error
         if outcome is not None:

@@ -41,9 +41,11 @@ class SessionStore:
 
     async def aclose(self) -> None:
         """Finish what is queued, give up every session, close the file."""
-        if self._database.is_open:
-            await self._database.run(lambda connection: locks.release_all(connection, self._token))
-        await self._database.aclose()
+        try:
+            if self._database.is_open:
+                await self._database.run(lambda c: locks.release_all(c, self._token))
+        finally:
+            await self._database.aclose()
 
     async def create(
         self,

@@ -127,6 +127,20 @@ async def test_an_append_that_fails_keeps_nothing_of_it(store: SessionStore):
     assert await reopened(store.path, made.id) == [said("before"), said("after")]
 
 
+async def test_an_append_never_goes_to_a_file_that_was_deleted_beneath_it(store: SessionStore):
+    made = await store.create("/work")
+    log = await store.open_log(made.id)
+    await log.append(said("before"))
+    store.path.unlink()
+
+    with pytest.raises(StoreFailure, match="not held"):
+        await log.append(said("lost"))
+    assert list(log.entries) == [said("before")]
+    again = await store.create("/work")
+    await (await store.open_log(again.id)).append(said("after"))
+    assert await reopened(store.path, again.id) == [said("after")]
+
+
 async def test_a_log_cannot_be_written_by_who_does_not_hold_the_session(store: SessionStore):
     made = await store.create("/work")
     await store.release(made.id)
