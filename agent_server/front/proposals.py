@@ -52,6 +52,11 @@ class Proposals:
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         """By txn, oldest first."""
 
+    @property
+    def undecided(self) -> tuple[tuple[str, int], ...]:
+        """Txn and revision of every edit that waits for the client, oldest first."""
+        return tuple((txn, e.revision) for txn, e in self._entries.items() if e.answer is None)
+
     # ---- the session asks ------------------------------------------------------------------------------
 
     async def ask(self, stream: Stream, question: Question, *, turn: TurnId) -> Answer:

@@ -27,6 +27,7 @@ from agent_server.front.protocol.commands import (
 from agent_server.front.protocol.parse import parse_params
 from agent_server.front.render.options import twin_updates
 from agent_server.front.uris import display_name, path_of
+from agent_server.front.verdicts import Verdict
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.model import DoneReason, JsonObject, Part, Resource, SessionId, Text
 from agent_server.session.session import Prompt, Session
@@ -144,10 +145,16 @@ class Commands:
         return (Resource(f"{uri}#L{start.line + 1}-L{end.line + 1}", display_name(uri), text),)
 
     def _decide(self, argument: object, *, accept: bool) -> None:
-        wanted = parse_params(ReviewCommand, _object(argument))
-        open_edits = self._questions.open_edits
-        for txn in open_edits if wanted.txn is None else (wanted.txn,):
-            self._questions.decide(txn, accept=accept)
+        """Whichever way they are asked about: as messages, or as proposals that the client shows."""
+        wanted = parse_params(ReviewCommand, _object(argument)).txn
+        proposals = self._front.peer.proposals
+        for txn in self._questions.open_edits:
+            if wanted in (None, txn):
+                self._questions.decide(txn, accept=accept)
+        for txn, revision in proposals.undecided:
+            if wanted in (None, txn):
+                verdict = Verdict(accept)
+                proposals.resolve(txn, revision, [verdict], remember="once", feedback=None)
 
     async def _settle(self, session: Session, item: Prompt) -> None:
         """See the turn through. A turn that ran tells its own end, unless it showed nothing to a client of ours."""
