@@ -160,7 +160,7 @@ def test_sessions_are_listed_for_people_and_for_programs(
     assert main(["sessions", "list"]) == 0
     line = capsys.readouterr().out
     assert line.startswith(session)
-    assert r"Fix \x1b[31mdates" in line
+    assert "Fix \u241b[31mdates" in line
 
     assert main(["sessions", "list", "--json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)
@@ -205,7 +205,7 @@ def test_show_renders_what_was_said_and_what_each_call_did(
         "> make it",
         "  work",
         '  + shell {"command": "make"} (exit 0; ran to its end)',
-        '  x shell {"command": "sleep"} (cut \\x1b]0;x; effect unknown: interrupted while it ran)',
+        '  x shell {"command": "sleep"} (cut \u241b]0;x; effect unknown: interrupted while it ran)',
         "  -- user_abort (cancel); 10 tokens in, 2 out",
         "  ? read {} (never started)",
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_server.commands.output import harmless
+from agent_server.front.terminal.safe import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,6 @@ class Finding:
 def lines(findings: Iterable[Finding]) -> Iterator[str]:
     """State, sentence, and below it what to do."""
     for finding in findings:
-        yield f"{finding.state:<9}{harmless(finding.what)}"
+        yield f"{finding.state:<9}{printable(finding.what)}"
         if finding.fix is not None:
-            yield f"{'':<9}fix: {harmless(finding.fix)}"
+            yield f"{'':<9}fix: {printable(finding.fix)}"

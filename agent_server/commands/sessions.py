@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 
-from agent_server.commands.output import harmless, one_line, say
+from agent_server.commands.output import one_line, say
 from agent_server.commands.transcript import render
+from agent_server.front.terminal.safe import printable
 from agent_server.loop.model import SessionId
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
@@ -38,8 +39,8 @@ async def show_session(path: Path, session: str) -> int:
         record = await store.read(SessionId(session))
         log = await store.open_log(record.id)
     say(f"session  {record.id}")
-    say(f"title    {harmless(record.title or '(none)')}")
-    say(f"folder   {harmless(record.cwd)}")
+    say(f"title    {printable(record.title or '(none)')}")
+    say(f"folder   {printable(record.cwd)}")
     say(f"updated  {record.updated.astimezone():%Y-%m-%d %H:%M}")
     for line in render(log.entries):
         say(line)
@@ -60,7 +61,7 @@ def _line(record: SessionRecord) -> str:
     about = f"DAMAGED: {record.damaged}" if record.damaged else record.title or "(no title)"
     when = f"{record.updated.astimezone():%Y-%m-%d %H:%M}"
     width = len(about) if record.damaged else TITLE_WIDTH
-    return f"{record.id}  {when}  {one_line(about, width)}  {harmless(record.cwd)}"
+    return f"{record.id}  {when}  {one_line(about, width)}  {printable(record.cwd)}"
 
 
 def _as_json(record: SessionRecord) -> dict[str, object]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from agent_server.commands.output import harmless, one_line
+from agent_server.commands.output import one_line
+from agent_server.front.terminal.safe import printable
 from agent_server.loop.model import (
     CallKey,
     Effect,
@@ -85,7 +86,7 @@ def _part(part: Part) -> str:
 
 
 def _indented(text: str) -> str:
-    return harmless(text.rstrip()).replace("\n", "\n  ")
+    return printable(text.rstrip()).replace("\n", "\n  ")
 
 
 def _called(call: ToolCall | None) -> str:
@@ -101,7 +102,7 @@ def _settled(call: ToolCall | None, entry: ResultEntry) -> str:
     outcome = entry.result.summary or (entry.result.output if not entry.result.ok else "")
     words = [*([one_line(outcome, WIDTH)] if outcome else []), EFFECTS[entry.effect]]
     changed = "".join(
-        f"\n      {change.kind} {harmless(change.path)}" for change in entry.result.changes
+        f"\n      {change.kind} {printable(change.path)}" for change in entry.result.changes
     )
     return f"  {sign} {_called(call)} ({'; '.join(words)}){changed}"
 

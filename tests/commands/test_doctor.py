@@ -36,7 +36,11 @@ def store_with_a_session(path: Path) -> Path:
 def test_a_finding_is_a_line_with_what_to_do_below():
     found = [Finding("OK", "fine"), Finding("problem", "bad \x1b[0m", "mend it")]
 
-    assert list(lines(found)) == ["OK       fine", r"problem  bad \x1b[0m", "         fix: mend it"]
+    assert list(lines(found)) == [
+        "OK       fine",
+        "problem  bad \u241b[0m",
+        "         fix: mend it",
+    ]
 
 
 def test_a_wrong_setting_is_named_with_file_line_and_key(
