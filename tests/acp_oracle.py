@@ -171,7 +171,11 @@ class Oracle:
         if session not in self._sessions:
             self._violation("update before the session's response (rule 14)", message)
         quiet = kind in QUIET_UPDATES
-        if not quiet and not self._open("session/prompt", session) and not self._open("session/load", session):
+        if (
+            not quiet
+            and not self._open("session/prompt", session)
+            and not self._open("session/load", session)
+        ):
             self._violation(f"{kind} outside a turn (rule 17)", message)
         if kind == "notice" and not _at(self._capabilities, "session", "notices"):
             self._violation("notice to a client that has none", message)

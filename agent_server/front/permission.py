@@ -47,7 +47,7 @@ def permission_options(question: Question) -> list[tuple[Json, AnswerKind]]:
     options: list[tuple[Json, AnswerKind]] = [
         ({"name": name.format(title=title), "kind": kind}, answer)
         for scope, (answer, name, kind) in _YES.items()
-        if scope == "once" or scope in question.scopes
+        if scope == "once" or (scope in question.scopes and not question.decision.floor)
     ]
     options.append(({"name": "No", "kind": "reject_once"}, "reject"))
     return [

@@ -65,6 +65,8 @@ class Prompt:
     running: Turn | None = None
     abort: Detail = "cancel"
     """Why it is cancelled, once it is."""
+    spared: bool = False
+    """A cancel came while it was in the inbox."""
 
     def cancel(self, why: Detail) -> None:
         """End its turn, whether that runs already or not; the first reason counts."""
@@ -189,9 +191,19 @@ class Session:
         return self._inbox[0].turn if self._inbox else None
 
     def cancel(self, why: Detail = "cancel") -> None:
-        """End the running turn; what is queued behind it stays (spec §14). Idempotent, harmless when idle."""
-        if self._inbox:
-            self._inbox[0].cancel(why)
+        """End the running turn; what is queued behind it stays (spec §14). Idempotent, harmless when idle.
+
+        While that turn is ending already, a cancel means the first prompt that came since the last one: who cancels,
+        prompts and cancels again means what they just asked (CP-05).
+        """
+        if not self._inbox:
+            return
+        head = self._inbox[0]
+        since = (item for item in self._inbox if not item.spared)
+        meant = next(since, head) if head.scope.cancel_called else head
+        for item in self._inbox:
+            item.spared = True
+        meant.cancel(why)
 
     async def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, at once, also for the running turn."""
