@@ -308,3 +308,18 @@ async def test_a_loaded_session_is_replayed(tmp_path: Path) -> None:
 
         assert world.client.text().strip() == "hello"
         assert {u["turnId"] for u in world.client.of("agent/session/update")} == {None}
+
+
+@pytest.mark.parametrize(("command", "text"), [("acceptAll", NEW), ("rejectAll", OLD)])
+async def test_a_command_decides_every_open_proposal(
+    tmp_path: Path, command: str, text: str
+) -> None:
+    async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
+        client, path = world.client, file(world)
+        session = await client.new(world.root)
+        turn = await client.ask("agent/session/prompt", prompt_params(session, "go"))
+        await client.hears("agent/edit/proposed")
+        await client.command(f"agent.{command}")
+        await client.response(turn)
+
+        assert path.read_text() == text
