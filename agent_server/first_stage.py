@@ -56,6 +56,7 @@ def start(dialect: str | None, options: Options) -> int:
         write_fd=pipes.write_fd,
         received=received,
         initialized=initialized,
+        initialize_result=initialize_result,
         options=options,
     )
 

@@ -1,7 +1,9 @@
 """What the person has said yes to for longer than once."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast, get_args
 
 from agent_server.loop.action import Action, ActionKind
 from agent_server.policy.places import is_within
@@ -21,6 +23,16 @@ class Grant:
 
 
 Grants = frozenset[Grant]
+
+_WRITTEN = re.compile(r"(\w+) (\w+)\((.+)\)", re.DOTALL)
+
+
+def read_grant(text: str) -> Grant | None:
+    """The grant that `str` wrote; None for what an older or newer version wrote and this one cannot honour."""
+    found = _WRITTEN.fullmatch(text)
+    if found is None or found[1] not in get_args(ActionKind):
+        return None
+    return Grant(cast("ActionKind", found[1]), found[2], found[3])
 
 
 def grants_for(action: Action) -> Grants:

@@ -1,0 +1,145 @@
+"""The composition root: descriptors and options in, a served dialect out.
+
+Only the chosen wire is imported, and of the rest as little as its first answers need: the LSP stack must answer
+`initialize` before the engine is imported, ACP already has (`first_stage.py`).
+"""
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import anyio
+
+from agent_server.options import Options
+
+if TYPE_CHECKING:  # the engine is imported after the first answer
+    from agent_server.session.sessions import Sessions
+
+log = logging.getLogger(__name__)
+
+PARENT_S = 2.0
+"""Between two looks whether the process that started us lives; the end of input mostly tells sooner."""
+END_SIGNALS = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()),
+)
+SIGNALLED = 0
+"""Being told to end is no failure."""
+
+
+def serve(
+    dialect: str,
+    *,
+    read_fd: int,
+    write_fd: int,
+    received: bytes,
+    initialized: Mapping[str, object] | None,
+    initialize_result: Callable[[], Mapping[str, object]],
+    options: Options,
+) -> int:
+    """Serve one client until its input ends or a signal says so; the exit code.
+
+    `received` are bytes already read and not yet dealt with; `initialized` the params of ACP's `initialize` if that
+    was answered, `initialize_result` what it is answered with.
+    """
+    _log_to(
+        options.log_file, options.log_level or os.environ.get("AGENT_SERVER_LOG_LEVEL") or "warning"
+    )
+    if dialect == "lsp":
+        return anyio.run(_until_told_to_end, partial(_lsp, read_fd, write_fd, received, options))
+    acp = partial(_acp, read_fd, write_fd, received, initialized, initialize_result, options)
+    return anyio.run(_until_told_to_end, acp)
+
+
+async def _until_told_to_end(run: Callable[[], Awaitable[int]]) -> int:
+    code = SIGNALLED
+    async with anyio.create_task_group() as group:
+        group.start_soon(_end_on_signal, group.cancel_scope)
+        group.start_soon(_end_with_parent, group.cancel_scope)
+        code = await run()
+        group.cancel_scope.cancel()
+    return code
+
+
+async def _end_on_signal(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(*END_SIGNALS) as signals:
+        async for number in signals:
+            log.info("ended by signal %d", number)
+            scope.cancel()
+
+
+async def _end_with_parent(scope: anyio.CancelScope) -> None:
+    """An editor that was killed may leave our input open in the hands of somebody else."""
+    parent = os.getppid()
+    while os.getppid() == parent:  # noqa: ASYNC110  (nothing tells of another process's death)
+        await anyio.sleep(PARENT_S)
+    log.warning("the process that started us is gone")
+    scope.cancel()
+
+
+async def _acp(
+    read_fd: int,
+    write_fd: int,
+    received: bytes,
+    initialized: Mapping[str, object] | None,
+    initialize_result: Callable[[], Mapping[str, object]],
+    options: Options,
+) -> int:
+    from agent_server.front.acp.server import serve as serve_acp
+    from agent_server.workshop import open_sessions
+
+    async with open_sessions(options, {}) as sessions:
+        await serve_acp(
+            sessions,
+            read_fd=read_fd,
+            write_fd=write_fd,
+            received=received,
+            initialized=initialized,
+            initialize_result=initialize_result,
+            trace=_trace(options),
+        )
+    return 0
+
+
+async def _lsp(read_fd: int, write_fd: int, received: bytes, options: Options) -> int:
+    from agent_server.front.lsp.server import serve as serve_lsp
+
+    @asynccontextmanager
+    async def opened(client_options: Mapping[str, object]) -> "AsyncGenerator[Sessions]":
+        from agent_server.workshop import open_sessions  # after `initialize` is answered
+
+        async with open_sessions(options, client_options) as sessions:
+            yield sessions
+
+    return await serve_lsp(
+        read_fd=read_fd,
+        write_fd=write_fd,
+        received=received,
+        open_sessions=opened,
+        trace=_trace(options),
+    )
+
+
+def _trace(options: Options) -> Callable[[Literal["in", "out"], bytes], None] | None:
+    path = options.trace or os.environ.get("AGENT_SERVER_TRACE")
+    if not path:
+        return None
+    from agent_server.trace import open_trace  # for the few who look
+
+    return open_trace(path, os.environ)
+
+
+def _log_to(path: str | None, level: str) -> None:
+    handler = (
+        logging.StreamHandler(sys.stderr)
+        if path is None
+        else logging.FileHandler(path, encoding="utf-8")
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=level.upper())

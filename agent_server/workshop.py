@@ -1,0 +1,213 @@
+"""What sessions work with: models, tools and policy, made from the settings that hold in their workspace.
+
+`open_sessions` is the engine behind every front. A `Bench` is what the sessions of one workspace work with; the sources
+of settings and the models' clients are shared by all.
+"""
+
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import anyio.to_thread
+
+from agent_server.config import Home, Problem, Settings
+from agent_server.config_load import find_home, load
+from agent_server.edits.documents import Documents
+from agent_server.loop.action import Scope
+from agent_server.loop.errors import BadSetting
+from agent_server.loop.limits import Limits
+from agent_server.loop.model import Mode
+from agent_server.loop.ports import Model
+from agent_server.options import Options
+from agent_server.policy.grants import Grant, read_grant
+from agent_server.policy.places import Places
+from agent_server.policy.rules import Rule, RuleVerdict, parse_rule
+from agent_server.policy.session_policy import SessionPolicy
+from agent_server.providers.http_chat import Endpoint, HttpChatModel
+from agent_server.providers.http_clients import HttpClients
+from agent_server.providers.keys import EnvironmentKey
+from agent_server.providers.scripted import ScriptedModel, read_script
+from agent_server.session.ports import Kit, Place
+from agent_server.session.sessions import Sessions
+from agent_server.store.sessions import SessionStore
+from agent_server.tools.registry import build
+from agent_server.tools.services import Limits as ToolLimits
+from agent_server.tools.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where settings come from, beside the workspace's own file."""
+
+    home: Home
+    environ: Mapping[str, str]
+    overrides: Mapping[str, object]
+    """Client options and command line, nested as in `config.toml`."""
+
+
+@asynccontextmanager
+async def open_sessions(
+    options: Options, client_options: Mapping[str, object]
+) -> AsyncGenerator[Sessions]:
+    """The sessions of this process; leaving ends and settles them all, then closes the models' clients."""
+    environ = dict(os.environ)
+    overrides = {**client_options, **given(options)}
+    sources = Sources(find_home(environ), environ, overrides)
+    store = SessionStore(sources.home.sessions_db)
+    clients = HttpClients(10.0)
+    async with Sessions(store, lambda cwd: Bench.at(cwd, sources, store, clients)) as sessions:
+        yield sessions
+
+
+def given(options: Options) -> dict[str, object]:
+    """The command line's settings, nested as in `config.toml`."""
+    return {
+        name: value for name in ("model", "mode") if (value := getattr(options, name)) is not None
+    }
+
+
+class Bench:
+    """`session.ports.Equipment` for one session's workspace."""
+
+    def __init__(
+        self,
+        sources: Sources,
+        store: SessionStore,
+        clients: HttpClients,
+        settings: Settings,
+        problems: tuple[Problem, ...],
+    ) -> None:
+        """`problems` are what was not taken from the sources of settings."""
+        self._sources = sources
+        self._store = store
+        self._settings = settings
+        self._problems = problems
+        self._clients = clients
+        self._models: dict[str, Model] = {}
+
+    @staticmethod
+    def at(cwd: str, sources: Sources, store: SessionStore, clients: HttpClients) -> "Bench":
+        """From the settings as they are now."""
+        settings, problems = load(sources.home, Path(cwd), sources.environ, sources.overrides)
+        return Bench(sources, store, clients, settings, problems)
+
+    @property
+    def mode(self) -> Mode:
+        """See `Equipment`."""
+        return self._settings.mode
+
+    @property
+    def model_name(self) -> str:
+        """See `Equipment`."""
+        return self._settings.model or "demo"
+
+    @property
+    def approval_timeout_s(self) -> float:
+        """See `Equipment`."""
+        return self._settings.approval.timeout_s
+
+    @property
+    def limits(self) -> Limits:
+        """See `Equipment`."""
+        s, limits = self._settings, self._settings.limits
+        return Limits(
+            max_turns=limits.max_turns,
+            on_max_turns=limits.on_max_turns,
+            max_session_tokens=limits.max_session_tokens,
+            max_cost_usd=None if limits.max_cost_usd is None else Decimal(str(limits.max_cost_usd)),
+            max_wall_s=limits.max_wall_s,
+            same_error=limits.same_error,
+            empty_results=limits.empty_results,
+            invalid_replies=limits.invalid_replies,
+            repeat_warn=s.guard.repeat_warn,
+            repeat_stop=s.guard.repeat_stop,
+            transient_retries=s.retry.transient,
+            max_delay_s=s.retry.max_delay_s,
+            compact_at=s.context.compact_at,
+        )
+
+    def models(self) -> tuple[str, ...]:
+        """See `Equipment`."""
+        return (self.model_name,)
+
+    def model(self, name: str) -> Model:
+        """See `Equipment`. One object per session and name: a scripted model remembers its place."""
+        if name not in self._models:
+            self._models[name] = self._made(name)
+        return self._models[name]
+
+    def _made(self, name: str) -> Model:
+        if name.startswith("scripted:"):
+            return ScriptedModel(read_script(Path(name.removeprefix("scripted:"))), name=name)
+        key = EnvironmentKey.read("OPENAI_API_KEY", self._sources.environ)
+        endpoint = Endpoint(
+            self._sources.environ["OPENAI_BASE_URL"], name.removeprefix("openai/"), key
+        )
+        return HttpChatModel(
+            name, endpoint, self._clients, window=128_000, timeouts=self._settings.timeouts
+        )
+
+    def notices(self) -> tuple[str, ...]:
+        """See `Equipment`."""
+        broken = [f"permissions: {rule}" for rule in self._rules() if isinstance(rule, BadSetting)]
+        return (*(f"setting ignored: {problem}" for problem in self._problems), *broken)
+
+    async def kit(self, place: Place) -> Kit:
+        """See `Equipment`."""
+        places = await anyio.to_thread.run_sync(self._places, place)
+        policy = await self._policy(place, places)
+        limits = ToolLimits(output_chars=self._settings.tools.output_chars)
+        documents = Documents(place.editor)
+        tools = build(Services(place.cwd, documents, policy, limits, self._sources.environ))
+        return Kit(tools, policy)
+
+    def _places(self, place: Place) -> Places:
+        """Blocking: follows links."""
+        home = self._sources.home
+        roots = (place.cwd, *place.roots)
+        own = (home.config_toml, home.sessions_db.parent, home.cache, home.log)
+        return Places(
+            tuple(map(os.path.realpath, roots)),
+            os.path.realpath(Path.home()),
+            tuple(map(os.path.realpath, own)),
+        )
+
+    async def _policy(self, place: Place, places: Places) -> SessionPolicy:
+        workspace = places.roots[0]
+        stored = await self._store.grants(place.id, workspace)
+
+        async def save(scope: Scope, grant: Grant) -> None:
+            if scope != "once":
+                owner = place.id if scope == "session" else workspace
+                await self._store.add_grant(scope, owner, str(grant))
+
+        kept = [read_grant(one.key) for one in stored if one.verdict == "allow"]
+        return SessionPolicy(
+            mode=place.mode,
+            rules=[rule for rule in self._rules() if not isinstance(rule, BadSetting)],
+            grants=frozenset(grant for grant in kept if grant is not None),
+            places=places,
+            save=save,
+        )
+
+    def _rules(self) -> list[Rule | BadSetting]:
+        """The permission rules. In place of an `ask` or `deny` that cannot be read, everything asks."""
+        permissions = self._settings.permissions
+        lists: tuple[tuple[RuleVerdict, tuple[str, ...]], ...] = (
+            ("allow", permissions.allow),
+            ("ask", permissions.ask),
+            ("deny", permissions.deny),
+        )
+        rules: list[Rule | BadSetting] = []
+        for verdict, texts in lists:
+            for text in texts:
+                try:
+                    rules.append(parse_rule(verdict, text))
+                except BadSetting as error:
+                    rules.append(error)
+                    if verdict != "allow":
+                        rules.append(Rule("ask", "*"))
+        return rules
