@@ -98,3 +98,15 @@ class ClosingEditor(HonestEditor):
     async def answer(self, change: FileChange) -> Applied:
         del self.open[change.path]
         return Applied("applied", None)
+
+
+class OpeningEditor(HonestEditor):
+    """Opens a document right after it said that it does not have it."""
+
+    opens: tuple[str, str] | None = None
+
+    async def snapshot(self, path: str) -> Snapshot | None:
+        now = self.open.get(path)
+        if self.opens is not None and now is None:
+            self.show(*self.opens)
+        return now

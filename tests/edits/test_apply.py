@@ -32,6 +32,7 @@ from tests.edits.editors import (
     LateButDoneEditor,
     LateEditor,
     LyingEditor,
+    OpeningEditor,
 )
 
 pytestmark = pytest.mark.anyio
@@ -375,6 +376,20 @@ async def test_a_file_that_is_opened_meanwhile_is_changed_in_the_editor(tmp_path
     before, docs = fingerprint(path), documents(editor)
     change = await edit(docs, path, "five")
     editor.show(str(path), BASE, 1)
+    await run(docs, new_proposal(change))
+    assert (editor.open[str(path)].text, fingerprint(path)) == (
+        BASE.replace("line 5", "five"),
+        before,
+    )
+
+
+async def test_a_file_that_is_opened_at_the_last_moment_is_not_written_beneath_its_buffer(
+    tmp_path: Path,
+) -> None:
+    path, editor = file(tmp_path), OpeningEditor()
+    before, docs = fingerprint(path), documents(editor)
+    change = await edit(docs, path, "five")
+    editor.opens = (str(path), BASE)
     await run(docs, new_proposal(change))
     assert (editor.open[str(path)].text, fingerprint(path)) == (
         BASE.replace("line 5", "five"),

@@ -11,7 +11,8 @@ from agent_server.edits.text import diff as module
 from agent_server.edits.text.diff import Change, diff
 from agent_server.edits.text.lines import split_lines
 
-letters = st.lists(st.sampled_from("abc"), max_size=30)
+letters = st.lists(st.sampled_from(["a", "  b", "", "    c"]), max_size=30)
+"""Blank and indented lines, so that changes have reasons to be moved."""
 
 
 def patched(base: list[str], new: list[str]) -> list[str]:

@@ -168,6 +168,11 @@ def test_overlapping_edits_are_refused_by_their_numbers() -> None:
     assert "edits 1 and 2 overlap at line 5" in str(error)
 
 
+def test_edits_may_touch_but_not_share_a_character() -> None:
+    assert replace("abcd", [Replacement("ab", "1"), Replacement("cd", "2")]) == "12"
+    assert refusal("abcd", Replacement("abc", "1"), Replacement("cd", "2")).reason == "overlap"
+
+
 def test_a_chained_edit_is_refused_and_told_the_rule() -> None:
     error = refusal("a\n", Replacement("a\n", "b\nc\n"), Replacement("c\n", "d\n"))
     assert error.reason == "not_found"
