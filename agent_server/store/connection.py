@@ -1,5 +1,6 @@
 """Opening the file: who may read it, how durable it is, and which version its tables have."""
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -106,9 +107,14 @@ def _statements(step: str) -> list[str]:
 
 
 def _make_private(path: Path) -> None:
-    """SQLite gives its side files the mode of this one, so it must be right before the first byte."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    if path.stat().st_mode & 0o077 and os.name == "posix":
+    """SQLite gives its side files the mode of this one, so it must be right before the first byte.
+
+    A file that exists is never opened here: closing it would drop the locks that another connection of this process
+    has on it (POSIX locks belong to the process, not to the descriptor).
+    """
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    if os.name == "posix" and path.stat().st_mode & 0o077:
         path.chmod(0o600)
 
 
