@@ -7,7 +7,9 @@ ever touched, so the screen does not flicker and the scrollback stays a page. On
 import sys
 from collections.abc import Iterable
 
-from rich.console import Console, ConsoleRenderable
+from rich.console import Console, ConsoleRenderable, Group
+
+from agent_server.front.terminal.style import THEME
 
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 _SYNC, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
@@ -24,6 +26,7 @@ def standard_console() -> Console:
     plain = not sys.stdout.isatty()
     return Console(
         highlight=False,
+        theme=THEME,
         soft_wrap=False,
         no_color=True if plain else None,
         force_terminal=False if plain else None,
@@ -79,7 +82,8 @@ class Screen:
 
     def _rendered(self, part: ConsoleRenderable) -> str:
         with self.console.capture() as captured:
-            self.console.print(part, soft_wrap=self.plain)
+            # Grouped, because a bare Text loses its own way of wrapping.
+            self.console.print(Group(part), soft_wrap=self.plain)
         return captured.get()
 
     def _write(self, text: str) -> None:

@@ -87,13 +87,13 @@ class Prose(Markdown):
 
 def line(*parts: str | tuple[str, str], indent: int = INDENT) -> Text:
     """One line, cut with an ellipsis where the terminal ends."""
-    return Text.assemble(" " * indent, *parts, no_wrap=True, overflow="ellipsis", end="")
+    return Text.assemble(" " * indent, *parts, no_wrap=True, overflow="ellipsis")
 
 
 def spread(left: Text, right: Text, width: int) -> Text:
     """A line with something at its right end, when there is room for both."""
     room = width - left.cell_len - right.cell_len
-    if room < 2:
+    if room < 2 or not right:
         return left
     joined = left.copy()
     joined.append(" " * room)

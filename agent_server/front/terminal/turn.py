@@ -85,8 +85,8 @@ class TurnRun:
             ServerGone: it will have no end.
             Quit: the person did not want to wait for it.
         """
-        self._link.prompt(self._session_id, text)
         with interrupts(self._link.inbox):
+            self._link.prompt(self._session_id, text)
             while (end := self._frame()) is None:
                 self._transcript = self._page.show(self._transcript)
         self._transcript = self._page.show(self._transcript, closed=True)

@@ -195,10 +195,13 @@ def _call(update: JsonObject) -> CallChange | None:
 
 
 def _notice(update: JsonObject) -> NoticeShown:
-    said = update.get("severity")
-    severity: Severity = next((known for known in SEVERITIES if said == known), "info")
     parts = (_text(update, "title"), _text(update, "description"))
-    return NoticeShown(severity, ": ".join(part for part in parts if part))
+    return NoticeShown(_severity(update.get("severity")), ": ".join(part for part in parts if part))
+
+
+def _severity(value: object) -> Severity:
+    known: list[Severity] = [severity for severity in SEVERITIES if value == severity]
+    return known[0] if known else "info"
 
 
 def _status(value: object) -> ToolStatus | None:

@@ -63,7 +63,7 @@ def item_view(item: Item, *, now: float, plain: bool = False) -> ConsoleRenderab
         case ThoughtItem():
             return _thought(item, now)
         case CallItem():
-            return _call(item, now)
+            return call_text(item, now)
         case PlanItem(steps):
             return _plan(steps)
         case NoticeItem(severity, text):
@@ -145,12 +145,6 @@ def call_text(item: CallItem, now: float) -> Text:
     return text
 
 
-def _call(item: CallItem, now: float) -> Text:
-    text = call_text(item, now)
-    text.end = "\n"
-    return text
-
-
 def _outcome(item: CallItem, now: float) -> str:
     took = f"{seconds(item.seconds)}" if item.seconds is not None else ""
     said = printable(item.outcome).replace("\n", " ")
@@ -174,9 +168,7 @@ def _thought(item: ThoughtItem, now: float) -> Text:
         return line(("▸ ", "quiet"), (f"thinking {now - item.began:.0f} s", "quiet italic"))
     took = item.ended - item.began
     said = f"thought {took:.0f} s" if took >= 1 else "thought"
-    text = line(("▸ ", "quiet"), (said, "quiet italic"))
-    text.end = "\n"
-    return text
+    return line(("▸ ", "quiet"), (said, "quiet italic"))
 
 
 def _plan(steps: tuple[tuple[str, str], ...]) -> Text:

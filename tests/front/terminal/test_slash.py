@@ -1,0 +1,23 @@
+import pytest
+
+from agent_server.front.terminal.slash import Mistaken, Slash, parse_slash
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/help", Slash("help")),
+        (" /mode  plan ", Slash("mode", "plan")),
+        ("/model openai/x", Slash("model", "openai/x")),
+        ("/exit", Slash("quit")),
+        ("/mod ask", Mistaken("there is no command /mod; did you mean /mode?")),
+        ("/zzz", Mistaken("there is no command /zzz; /help lists them")),
+    ],
+)
+def test_a_command_is_known_by_its_slash(text: str, command: Slash | Mistaken) -> None:
+    assert parse_slash(text) == command
+
+
+@pytest.mark.parametrize("text", ["what does /help do?", "/etc/hosts is odd", "/a\nb", ""])
+def test_other_text_is_a_prompt(text: str) -> None:
+    assert parse_slash(text) is None
