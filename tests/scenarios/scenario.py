@@ -4,6 +4,7 @@ Sections, by their second-level headings: `Files` and `Files after` (a third-lev
 `Prompt`, `Model` (one answer per list item, in the notation of tests/fakes/answers.py), `Log` (an item per entry).
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -52,7 +53,9 @@ def _sections(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _files(section: str) -> dict[str, str]:
-    return dict(re.findall(r"^### (.+)\n```\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL))
+    return dict(
+        re.findall(r"^### ([^\n]+)\n```\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
+    )
 
 
 def _items(section: str) -> tuple[str, ...]:
@@ -60,8 +63,17 @@ def _items(section: str) -> tuple[str, ...]:
 
 
 def told(entries: Iterable[Entry]) -> tuple[str, ...]:
-    """A log as the lines of a `Log` section; what differs from run to run (ids, times) is not in it."""
-    return tuple(_line(entry) for entry in entries)
+    """A log as the lines of a `Log` section; what differs from run to run (ids, times) is not in it.
+
+    Calls that ran together settle in any order; here they stand in call order.
+    """
+    groups = itertools.groupby(entries, lambda entry: isinstance(entry, ResultEntry))
+    return tuple(line for settled, group in groups for line in _lines(group, settled=settled))
+
+
+def _lines(group: Iterable[Entry], *, settled: bool) -> list[str]:
+    lines = [_line(entry) for entry in group]
+    return sorted(lines) if settled else lines
 
 
 def _line(entry: Entry) -> str:
