@@ -27,6 +27,7 @@ def test_only_what_is_written_to_the_kept_descriptor_is_on_stdout() -> None:
     out, err = run("""
 early = sys.stdout
 pipes = guard()
+assert sys.stdout is sys.stderr
 print("print")
 print("early", file=early, flush=True)
 sys.__stdout__.write("dunder\\n"); sys.__stdout__.flush()

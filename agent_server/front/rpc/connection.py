@@ -79,7 +79,6 @@ class Connection:
         self._grace_s = grace_s
         self._trace = trace
         self._answering = Answering(dispatch, dialect, outbound.put)
-        self._fallback = dispatch.fallback
         self._awaited: dict[int, _Awaited] = {}
         self._last_id = 0
         self._input_ended = False
@@ -184,14 +183,11 @@ class Connection:
         return parse(frame)
 
     def _settle(self, response: Response) -> None:
-        """Give an answer to who waits for it; late, repeated and unknown ones are nobody's."""
+        """Give an answer to who waits for it; late and repeated ones are nobody's, and never answered."""
         known = isinstance(response.id, int) and not isinstance(response.id, bool)
         awaited = self._awaited.get(cast("int", response.id)) if known else None
         if awaited is None:
-            if self._fallback is not None:
-                self._fallback(response.envelope)
-            else:
-                logger.debug("an answer to no request of ours was dropped: id %r", response.id)
+            self._answering.offer(response.envelope)
         elif awaited.done.is_set():
             logger.debug("a second answer was dropped: id %r", response.id)
         elif response.error is not None:

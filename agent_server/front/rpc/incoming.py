@@ -81,7 +81,7 @@ class Answering:
                 f"a request with id {str(message.id)[:100]!r} is still running",
             )
         elif handler is None and self._dispatch.fallback is not None:
-            self._offer(message.envelope)
+            self.offer(message.envelope)
         elif handler is None:
             self._refuse(
                 message.id,
@@ -111,7 +111,7 @@ class Answering:
         handler = self._dispatch.notifications.get(message.method)
         params = _params(message.params)
         if handler is None:
-            self._offer(message.envelope)
+            self.offer(message.envelope)
         elif params is None:
             logger.warning("the params of notification %s are not an object", message.method)
         else:
@@ -120,6 +120,15 @@ class Answering:
     def malformed(self, error: FrameError) -> None:
         """Say that it was no message."""
         self._send(encode(refusal(error)))
+
+    def offer(self, envelope: JsonObject) -> None:
+        """Give what is nobody's here to the other protocol on the wire, if there is one."""
+        if self._dispatch.fallback is None:
+            return
+        try:
+            self._dispatch.fallback(envelope)
+        except Exception:
+            logger.exception("the fallback could not take a message")
 
     def withdraw_all(self) -> None:
         """As if the peer had cancelled each request in flight."""
@@ -134,7 +143,7 @@ class Answering:
     def _cancel(self, message: Notification) -> None:
         incoming = self._running.get(self._cancelled_id(message))
         if incoming is None:  # answered already, or never ours
-            self._offer(message.envelope)
+            self.offer(message.envelope)
             return
         self._withdraw(incoming)
 
@@ -179,10 +188,6 @@ class Answering:
             await handler(params)
         except Exception:
             logger.exception("a notification could not be handled")
-
-    def _offer(self, envelope: JsonObject) -> None:
-        if self._dispatch.fallback is not None:
-            self._dispatch.fallback(envelope)
 
     def _failure(self, request_id: RequestId, error: Exception) -> bytes:
         return error_body(
