@@ -16,7 +16,7 @@ class SessionUpdate(Wire):
     seq: int = Field(ge=1)
     """From 1 per connection and session, without gaps."""
     turn_id: str | None
-    """Null while a stored conversation is replayed."""
+    """Null between turns, and while a stored conversation is replayed."""
     update: dict[str, JsonValue]
     """ACP's `SessionUpdate` object, told apart by `sessionUpdate`."""
 
