@@ -63,7 +63,7 @@ class Answering:
             match messages[position]:
                 case Notification() as message if message.method == self._dialect.cancel_method:
                     cancelled.add(self._cancelled_id(message))
-                case Request() as message if message.id in cancelled:
+                case Request(id=int() | str()) as message if message.id in cancelled:
                     cancelled.discard(message.id)
                     if message.method not in self._dispatch.settles_cancel:
                         found.add(position)
@@ -141,7 +141,8 @@ class Answering:
             await self._changed.wait()
 
     def _cancel(self, message: Notification) -> None:
-        incoming = self._running.get(self._cancelled_id(message))
+        request_id = self._cancelled_id(message)
+        incoming = None if request_id is None else self._running.get(request_id)
         if incoming is None:  # answered already, or never ours
             self.offer(message.envelope)
             return
@@ -151,8 +152,8 @@ class Answering:
         incoming.withdraw(cancel=incoming.method not in self._dispatch.settles_cancel)
 
     def _cancelled_id(self, message: Notification) -> RequestId:
-        params = _params(message.params) or {}
-        request_id = params.get(self._dialect.cancel_param)
+        """None when it names none: a request with id null cannot be cancelled."""
+        request_id = (_params(message.params) or {}).get(self._dialect.cancel_param)
         return request_id if is_request_id(request_id) else None
 
     async def _answer(self, incoming: Incoming, handler: RequestHandler) -> None:

@@ -292,6 +292,26 @@ async def test_a_request_that_settles_its_cancellation_answers_it_with_a_result(
         assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
 
 
+async def test_a_cancellation_that_names_no_request_cancels_none() -> None:
+    go = anyio.Event()
+
+    async def wait(incoming: Incoming) -> object:
+        await go.wait()
+        return "done"
+
+    async with serving(Dispatch({"wait": wait})) as peer:
+        cancels = (
+            notification("$/cancel_request", params)
+            for params in (None, {}, {"requestId": None}, [])
+        )
+        peer.send(request(None, "wait"), *cancels)
+        peer.send(request(1, "nothing"))
+        assert (await peer.receive())["id"] == 1
+        go.set()
+
+        assert (await peer.receive())["result"] == "done"
+
+
 async def test_a_result_that_was_ready_survives_a_late_cancellation() -> None:
     async def stubborn(incoming: Incoming) -> object:
         with anyio.CancelScope(shield=True):
