@@ -117,7 +117,6 @@ def test_a_golden_message_survives_its_model(name: str) -> None:
 
     for part, shape in (("params", method.params), ("result", method.result)):
         if isinstance(shape, type) and part in golden:
-            model = cast("type[Wire]", shape)
             assert _without_nulls(shape.parse(golden[part]).dump()) == _without_nulls(golden[part])
 
 
