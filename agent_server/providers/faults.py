@@ -57,9 +57,13 @@ def failure(
     key_source: str,
     key: str | None = None,
     headers: Mapping[str, str] | None = None,
+    fault: Fault | None = None,
 ) -> ModelFailure:
-    """The failure of a request that was answered with an error. `headers` are looked up in lower case."""
-    fault = fault_of(status, body)
+    """The failure of a request that was answered with an error. `headers` are looked up in lower case.
+
+    `fault` is what somebody else knows about it; None: what status and body say.
+    """
+    fault = fault or fault_of(status, body)
     wait = retry_after(headers or {}, time.time())
     detail = masked(_detail(body), key)
     message = f"{model} answered {status}: {_words(fault, key_source, key, detail, wait)}"

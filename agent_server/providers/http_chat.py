@@ -27,6 +27,7 @@ from agent_server.providers.http_clients import HttpClients
 from agent_server.providers.keys import Key
 from agent_server.providers.prices import Price
 from agent_server.providers.sse import SseDecoder
+from agent_server.providers.watch import Watch
 
 if TYPE_CHECKING:  # see HttpClients: imported at the first request
     import httpx2
@@ -76,7 +77,7 @@ class HttpChatModel:
 
         key = await self._endpoint.key.value()
         assembler = Assembler(self.name, request, receive, self._price)
-        watch = _Watch(self._timeouts)
+        watch = Watch(self._timeouts)
         try:
             with watch.scope:
                 async with self._answer(request, key) as response:
@@ -211,32 +212,12 @@ class HttpChatModel:
         )
 
 
-class _Watch:
-    """Ends a request that is silent: before the first chunk and between two, by one scope whose deadline moves."""
-
-    def __init__(self, timeouts: Timeouts) -> None:
-        self.began = False
-        self._timeouts = timeouts
-        self.scope = anyio.CancelScope(deadline=anyio.current_time() + timeouts.first_token_s)
-
-    @property
-    def limit_s(self) -> float:
-        """The limit that holds now."""
-        return self._timeouts.idle_s if self.began else self._timeouts.first_token_s
-
-    def chunk(self, *, substance: bool) -> None:
-        """A chunk came, which a keep-alive comment is not. `substance`: the answer has begun, not only its frame."""
-        if substance:
-            self.began = True
-            self.scope.deadline = anyio.current_time() + self._timeouts.idle_s
-
-
 @dataclass(frozen=True, slots=True)
 class _Stream:
     """What belongs to one request."""
 
     assembler: Assembler
-    watch: _Watch
+    watch: Watch
     key: str | None
 
 

@@ -59,6 +59,7 @@ class ModelServer:
         self._port = port
         self._log = log
         self._server: asyncio.Server | None = None
+        self._arrived = asyncio.Condition()
         self._connections: set[asyncio.Task[None]] = set()
 
     @property
@@ -100,6 +101,11 @@ class ModelServer:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
+    async def asked(self, count: int) -> None:
+        """Return once so many requests have come in."""
+        async with self._arrived:
+            await self._arrived.wait_for(lambda: len(self.exchanges) >= count)
+
     async def serve_forever(self) -> None:
         """Until cancelled."""
         assert self._server is not None
@@ -128,6 +134,8 @@ class ModelServer:
         self.exchanges.append(exchange)
         exchange.refused = complaint(exchange.body)
         given = self._next(exchange)
+        async with self._arrived:
+            self._arrived.notify_all()
         watch = asyncio.create_task(_watch(reader, exchange))
         try:
             await _send(writer, given, exchange)
