@@ -37,6 +37,7 @@ def parse(kind: type[T], raw: JsonObject) -> T:
     # Imported at the first call of a session: it costs 100 ms, and the first request only needs the schemas.
     from pydantic import ValidationError
 
+    _check_text(raw)
     try:
         return _adapter(kind).validate_python(_lists_as_text(kind, raw))
     except ValidationError as error:
@@ -50,6 +51,16 @@ def _adapter(kind: type[T]) -> "TypeAdapter[T]":
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
+
+
+def _check_text(raw: JsonObject) -> None:
+    """JSON can write half a surrogate pair, which is in no file, path or command."""
+    try:
+        json.dumps(raw, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise BadArguments(
+            f"half a surrogate pair ({error.object[error.start]!r}) is no text"
+        ) from error
 
 
 def _lists_as_text(kind: type[Arguments], raw: JsonObject) -> dict[str, object]:

@@ -178,4 +178,4 @@ def _sizes(hunks: Iterable[Hunk]) -> str:
     added, removed = 0, 0
     for hunk in hunks:
         added, removed = added + len(hunk.added), removed + len(hunk.removed)
-    return f"+{added} −{removed}"  # noqa: RUF001  a minus as wide as the plus
+    return f"+{added} \u2212{removed}"

@@ -65,11 +65,11 @@ def _listing(place: Place, limit: int) -> ToolResult:
 
 
 def _line(folder: int, name: str) -> str:
-    shown = name.encode(errors="replace").decode()
+    shown = _as_text(name)
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if stat.S_ISLNK(status.st_mode):
-            return f"{shown} -> {os.readlink(name, dir_fd=folder)}"
+            return f"{shown} -> {_as_text(os.readlink(name, dir_fd=folder))}"
     except OSError:  # gone meanwhile, or not ours to look at: its name is all there is to say
         return shown
     if stat.S_ISDIR(status.st_mode):
@@ -79,3 +79,8 @@ def _line(folder: int, name: str) -> str:
         if stat.S_ISREG(status.st_mode)
         else f"{shown}  (no regular file)"
     )
+
+
+def _as_text(name: str) -> str:
+    """A name may be any bytes; what is no UTF-8 in it becomes `?`."""
+    return name.encode(errors="replace").decode()

@@ -48,7 +48,11 @@ async def locate(services: Services, path: str) -> Place | ToolResult:
     """Where `path` leads now; a result when it cannot be a path."""
     if problem := _problem(path):
         return ToolResult(False, problem, code="bad_path", summary="bad path")
-    return await to_thread.run_sync(_resolved, services.cwd, path)
+    try:
+        return await to_thread.run_sync(_resolved, services.cwd, path)
+    except OSError as error:  # a link that goes away while it is followed
+        text = f"{path} could not be resolved: {error.strerror}"
+        return ToolResult(False, text, code="bad_path", summary="bad path")
 
 
 def _problem(path: str) -> str | None:
@@ -86,7 +90,10 @@ def shown(path: str, cwd: str) -> str:
 
 async def still_there(place: Place) -> ToolResult | None:
     """A refusal when the path has come to lead elsewhere since it was judged."""
-    real = await to_thread.run_sync(os.path.realpath, place.named)
+    try:
+        real = await to_thread.run_sync(os.path.realpath, place.named)
+    except OSError:  # a link that goes away while it is followed
+        return moved(place)
     return None if real == place.real else moved(place)
 
 

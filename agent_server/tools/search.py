@@ -158,7 +158,7 @@ class _Hits:
     def add(self, record: bytes) -> bool:
         name, found, line = record.partition(b"\0")
         match = _LINE.fullmatch(line.decode(errors="replace").rstrip("\r")) if found else None
-        path = os.fsdecode(name).removeprefix("./").replace(os.sep, "/")
+        path = name.decode(errors="replace").removeprefix("./").replace(os.sep, "/")
         if match is None or self._skips(path):
             return True  # not a line of a file: what rg says of a binary one
         number, mark, text = match.groups()

@@ -95,3 +95,11 @@ async def test_secrets_our_own_files_and_denied_ones_are_concealed_from_searches
     paths = ("/w/a.py", "/w/.env", "/w/private/x", "/home/ann/.agent-server/state/sessions.db")
 
     assert [p for p in paths if policy.conceals(p)] == list(paths[1:])
+
+
+async def test_only_what_needs_no_question_may_be_shown_freely() -> None:
+    policy = Desk(parse_rule("ask", "read(draft/**)")).policy
+
+    assert [
+        p for p in ("/w/a.py", "/w/.env", "/w/draft/x", "/etc/hosts") if policy.reads_freely(p)
+    ] == ["/w/a.py"]
