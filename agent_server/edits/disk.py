@@ -78,6 +78,45 @@ def delete_file(file: FileText) -> None:
     _sync_folder(file.path.parent)
 
 
+def rename_file(file: FileText, path: str, text: str) -> FileText:
+    """Give a file that is still as it was read another name, and `text`; never over something that exists.
+
+    Raises:
+        EditRefused: as `create_text` and `replace_text`; the file has its old name and bytes.
+    """
+    target = real_path(path)
+    file.encoding.encode(text)
+    with refusing(path), _folders(target):
+        _check_unchanged(file)
+        _publish(file.path, target)
+        try:
+            file.path.unlink(missing_ok=True)
+        except BaseException:
+            target.unlink()
+            raise
+    moved = replace(file, path=target)
+    try:
+        return moved if text == file.text else replace_text(moved, text)
+    except BaseException:
+        target.replace(file.path)
+        raise
+    finally:
+        _sync_folder(target.parent)
+        _sync_folder(file.path.parent)
+
+
+def rename_back(moved: FileText, before: FileText, folders: list[Path]) -> None:
+    """Take back a renaming that is still as we left it: name, bytes and mtime, and the folders it needed.
+
+    Raises:
+        EditRefused: as `rename_file`.
+    """
+    rename_file(moved, str(before.path), before.text)
+    with suppress(OSError):
+        os.utime(before.path, ns=(before.mtime_ns, before.mtime_ns))
+    remove_folders(folders)
+
+
 def remove_created(made: FileText, folders: list[Path]) -> None:
     """Take back a creation that is still as we left it, with the folders it needed.
 

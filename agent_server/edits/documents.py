@@ -130,7 +130,9 @@ class Documents:
     async def note_applied(self, change: FileChange, *, authored: bool) -> None:
         """Keep up with our own edit: the model knows the result if it wrote all of it or knew what was there before."""
         path = await _identity(change.path)
-        known = self._known.get(path)
+        known = self._known.get(await _identity(change.old_path or change.path))
+        if change.old_path is not None:
+            self._known.pop(await _identity(change.old_path), None)
         if change.new_text is None:
             self._known.pop(path, None)
         elif authored or (known is not None and known.hash == change.base_hash):

@@ -28,30 +28,37 @@ async def fit(documents: Documents, change: FileChange) -> Fitted | FileOutcome:
     """The change against the live text, or why it cannot be made. Changes nothing."""
     match change.kind:
         case "create":
-            if await documents.exists(change.path):
-                return FileOutcome(change.path, "conflict", message=f"{change.path} exists by now")
-            return Fitted(change, None)
+            return await _taken(documents, change) or Fitted(change, None)
         case "edit" | "delete":
-            return await _fit_existing(documents, change)
+            return await _fit_existing(documents, change, change.path)
         case "rename":
-            return FileOutcome(
-                change.path, "failed", message=f"{change.old_path} cannot be renamed here"
-            )
+            taken = await _taken(documents, change)
+            return taken or await _fit_existing(documents, change, change.old_path or change.path)
         case _:
             assert_never(change.kind)
 
 
-async def _fit_existing(documents: Documents, change: FileChange) -> Fitted | FileOutcome:
+async def _taken(documents: Documents, change: FileChange) -> FileOutcome | None:
+    """The conflict of a new name that something has by now."""
+    if not await documents.exists(change.path):
+        return None
+    return FileOutcome(change.path, "conflict", message=f"{change.path} exists by now")
+
+
+async def _fit_existing(
+    documents: Documents, change: FileChange, path: str
+) -> Fitted | FileOutcome:
     try:
-        document = await documents.peek(change.path)
+        document = await documents.peek(path)
     except EditRefused as error:
         state = "conflict" if error.reason == "missing" else "failed"
         return FileOutcome(change.path, state, message=str(error))
     if document.hash == change.base_hash:
-        return Fitted(replace(change, path=document.path, base_version=document.version), document)
-    if change.kind == "delete" or change.base_text is None:
+        here = document.path if change.kind == "edit" else change.path
+        return Fitted(replace(change, path=here, base_version=document.version), document)
+    if change.kind != "edit" or change.base_text is None:
         return FileOutcome(
-            change.path, "conflict", message=f"{change.path} changed since its removal was proposed"
+            change.path, "conflict", message=f"{path} changed since its {change.kind} was proposed"
         )
     return await to_thread.run_sync(_rebased, change, change.base_text, document)
 

@@ -1,6 +1,8 @@
 """From what the model asks for to what a person is asked: changes against the documents as they are now."""
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace as replaced
 from functools import partial
 from secrets import token_hex
 
@@ -78,6 +80,29 @@ async def propose_delete(documents: Documents, path: str) -> FileChange:
         document.path, "delete", document.text, None,
         await to_thread.run_sync(hunks, document.text, ""), document.version, document.hash,
     )  # fmt: skip
+
+
+async def propose_rename(
+    documents: Documents, path: str, new_path: str, *, edits: Sequence[Replacement] = ()
+) -> FileChange:
+    """A text file under a new name, with `edits` made on the way.
+
+    Raises:
+        EditRefused: `exists` for the new name, `symlink`, the reasons of `propose_edit`.
+    """
+    if await documents.exists(new_path):
+        raise EditRefused(f"{new_path} exists already", reason="exists")
+    if await to_thread.run_sync(os.path.islink, path):
+        raise EditRefused(f"{path} is a symbolic link; rename what it points to", reason="symlink")
+    document = await documents.peek(path)
+    change = (
+        await propose_edit(documents, path, edits)
+        if edits
+        else FileChange(
+            path, "edit", document.text, document.text, (), document.version, document.hash
+        )
+    )
+    return replaced(change, path=new_path, kind="rename", old_path=change.path)
 
 
 async def _edit(document: Document, new_text: str) -> FileChange:

@@ -82,6 +82,8 @@ class Stepper:
         if change.new_text is None:
             await to_thread.run_sync(disk.delete_file, file)
             return partial(_undone, partial(disk.recreate_file, file))
+        if change.kind == "rename":
+            return await self._rename(change, file, change.new_text)
         written = await to_thread.run_sync(disk.replace_text, file, change.new_text)
         return partial(_undone, partial(disk.restore_text, written, file))
 
@@ -90,12 +92,18 @@ class Stepper:
         made = await to_thread.run_sync(disk.create_text, change.path, change.new_text or "")
         return partial(_undone, partial(disk.remove_created, made, folders))
 
+    async def _rename(self, change: FileChange, file: FileText, text: str) -> Undo:
+        folders = await to_thread.run_sync(disk.missing_folders, change.path)
+        moved = await to_thread.run_sync(disk.rename_file, file, change.path, text)
+        return partial(_undone, partial(disk.rename_back, moved, file, folders))
+
     # ---- through the editor ------------------------------------------------------------------------------------
 
     async def _in_editor(self, change: FileChange) -> Step:
-        if change.new_text is None:
+        if change.kind != "edit":
             return _failed(
-                change, f"{change.path} is open in the editor; it can be deleted once it is closed"
+                change,
+                f"{change.old_path or change.path} is open in the editor; close it to {change.kind} it",
             )
         outcome = await self._verified(change)
         return Step(

@@ -13,7 +13,13 @@ from agent_server.edits.apply import apply
 from agent_server.edits.documents import Documents
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.ports import Editor, NoEditor
-from agent_server.edits.proposal import new_proposal, propose_create, propose_delete, propose_edit
+from agent_server.edits.proposal import (
+    new_proposal,
+    propose_create,
+    propose_delete,
+    propose_edit,
+    propose_rename,
+)
 from agent_server.edits.text.match import Replacement
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.proposal import (
@@ -199,6 +205,59 @@ async def test_a_file_is_deleted_only_as_it_was_shown(tmp_path: Path) -> None:
     (kept,) = await run(docs, new_proposal(change))
     (gone,) = await run(docs, new_proposal(await propose_delete(docs, str(path))))
     assert (kept.state, gone.state, path.exists()) == ("conflict", "applied", False)
+
+
+async def test_a_file_is_renamed_and_edited_on_the_way(tmp_path: Path) -> None:
+    docs, path, new = documents(), file(tmp_path), tmp_path / "d" / "b.py"
+    path.chmod(0o755)
+    change = await propose_rename(docs, str(path), str(new), edits=[Replacement("line 5", "five")])
+    (outcome,) = await run(docs, new_proposal(change))
+    assert (outcome.state, path.exists(), new.read_text()) == ("applied", False, change.new_text)
+    assert fingerprint(new)[1] & 0o777 == 0o755
+
+
+async def test_a_renaming_never_covers_a_file(tmp_path: Path) -> None:
+    docs, path, new = documents(), file(tmp_path), tmp_path / "b.py"
+    change = await propose_rename(docs, str(path), str(new))
+    new.write_text("theirs\n")
+    (outcome,) = await run(docs, new_proposal(change))
+    assert (outcome.state, path.read_text(), new.read_text()) == ("conflict", BASE, "theirs\n")
+
+
+async def test_a_file_open_in_the_editor_is_neither_renamed_nor_deleted(tmp_path: Path) -> None:
+    path, editor = file(tmp_path), HonestEditor()
+    docs = documents(editor)
+    changes = [
+        await propose_rename(docs, str(path), str(tmp_path / "b")),
+        await propose_delete(docs, str(path)),
+    ]
+    editor.show(str(path), BASE)
+    outcomes = [await run(docs, new_proposal(change)) for change in changes]
+    assert [outcome.state for (outcome,) in outcomes] == ["failed", "failed"]
+    assert names(tmp_path) == ["a.py"]
+
+
+async def test_a_renaming_is_taken_back_with_the_rest(tmp_path: Path) -> None:
+    one, two, docs = file(tmp_path, "one"), file(tmp_path, "two"), documents()
+    proposal = new_proposal(
+        await propose_rename(
+            docs, str(one), str(tmp_path / "d" / "new"), edits=[Replacement("line 5", "five")]
+        ),
+        await propose_delete(docs, str(two)),
+    )
+    before = fingerprint(one), fingerprint(two)
+    unlink = os.unlink
+
+    def fail(path: str | Path) -> None:
+        if Path(path) == two:
+            raise PermissionError(1, "no")
+        unlink(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "unlink", fail)
+        outcomes = await run(docs, proposal)
+    assert [outcome.state for outcome in outcomes] == ["failed", "failed"]
+    assert (fingerprint(one), fingerprint(two), names(tmp_path)) == (*before, ["one", "two"])
 
 
 # ---- all or nothing ----------------------------------------------------------------------------------------

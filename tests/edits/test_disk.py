@@ -13,6 +13,7 @@ from agent_server.edits.disk import (
     create_text,
     delete_file,
     recreate_file,
+    rename_file,
     replace_text,
     restore_text,
 )
@@ -206,6 +207,23 @@ def test_a_fault_while_creating_leaves_neither_file_nor_folder(
     before = fingerprint(path)
     monkeypatch.setattr(os, place, _failing(number))
     assert _tried(lambda: create_text(str(path.parent / "d" / "e" / "new"), "x")) == reason
+    assert fingerprint(path) == before
+
+
+@pytest.mark.parametrize("place", ["unlink", "write", "fsync", "replace"])
+@pytest.mark.parametrize(("number", "reason"), FAULTS)
+def test_a_fault_while_renaming_leaves_the_old_name_and_bytes(
+    path: Path, monkeypatch: pytest.MonkeyPatch, place: str, number: int | None, reason: str
+) -> None:
+    file, before = read_text(str(path)), fingerprint(path)
+    real: Callable[..., object] = getattr(os, place)
+
+    def once(*arguments: object, **options: object) -> object:
+        monkeypatch.setattr(os, place, real)
+        return _failing(number)()
+
+    monkeypatch.setattr(os, place, once)
+    assert _tried(lambda: rename_file(file, str(path.parent / "new"), "new\n")) == reason
     assert fingerprint(path) == before
 
 

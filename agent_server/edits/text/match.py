@@ -1,17 +1,16 @@
-"""From the text a model quotes to the place it means: a ladder of four strict rungs, never likeness.
+"""Replacing what a model quotes: found by the ladder of `rungs`, unique or refused, written as given.
 
-exact → spaces at line ends → a uniform shift of the indentation → typographic quotes, dashes and spaces. The first rung
-with a match decides; more than one match is an error, unless all are wanted. Line ends never matter for finding.
 All edits of one call are matched against the same text, so none sees what another put in.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
 from agent_server.edits.text.endings import sources
 from agent_server.edits.text.lines import content, ending, split_lines, unify_endings, usual_ending
 from agent_server.edits.text.nearest import nearest
+from agent_server.edits.text.rungs import RUNGS, Span
 from agent_server.loop.errors import EditRefused
 
 NAMED = 20
@@ -25,31 +24,6 @@ class Replacement:
     old_text: str
     new_text: str
     replace_all: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """An indentation the model has (`quoted`) and the one the file has there (`actual`)."""
-
-    quoted: str = ""
-    actual: str = ""
-
-    def move(self, line: str) -> str | None:
-        """The model's line as the file would indent it; None when it does not share the quoted indentation."""
-        if not line.strip():
-            return line
-        return self.actual + line[len(self.quoted) :] if line.startswith(self.quoted) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where a quoted text stands: from a column of one line to a column of another, in code points."""
-
-    first: int
-    start: int
-    last: int
-    end: int
-    shift: Shift = Shift()
 
 
 def replace(text: str, edits: Sequence[Replacement]) -> str:
@@ -107,9 +81,6 @@ class _Pieces:
         return self.ends[line] or (self.ends[line - 1] if line else "") or self.usual
 
 
-# ---- finding -----------------------------------------------------------------------------------------------
-
-
 def _find(pieces: _Pieces, edits: Sequence[Replacement], number: int) -> list[Span]:
     edit = edits[number]
     quoted = unify_endings(edit.old_text)
@@ -121,7 +92,7 @@ def _find(pieces: _Pieces, edits: Sequence[Replacement], number: int) -> list[Sp
             f"edit {number + 1}: old_text and new_text are the same", reason="no_change"
         )
     wanted, written = quoted.split("\n"), edit.new_text.split("\n")
-    for rung in _RUNGS:
+    for rung in RUNGS:
         found = (
             s
             for s in rung(pieces.contents, wanted)
@@ -162,106 +133,6 @@ def _not_found(pieces: _Pieces, edits: Sequence[Replacement], number: int) -> st
                 "all edits of one call are matched against the file as it was: join the two"
             )
     return f"edit {number + 1}: old_text is not in the file{nearest(pieces.contents, quoted)}"
-
-
-def _literal(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[Span]:
-    """Exactly the quoted text; it may begin and end within lines."""
-    head, tail, size = wanted[0], wanted[-1], len(wanted)
-    if size == 1:
-        for number, line in enumerate(lines):
-            column = line.find(head)
-            while column >= 0:
-                yield Span(number, column, number, column + len(head))
-                column = line.find(head, column + 1)
-        return
-    middle = list(wanted[1:-1])
-    for number in range(len(lines) - size + 1):
-        if (
-            lines[number].endswith(head)
-            and lines[number + size - 1].startswith(tail)
-            and lines[number + 1 : number + size - 1] == middle
-        ):
-            yield Span(number, len(lines[number]) - len(head), number + size - 1, len(tail))
-
-
-def _spaced(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[Span]:
-    """The quoted text when spaces and tabs at line ends do not count."""
-    bare = [line.rstrip(" \t") for line in lines]
-    quoted = [*(line.rstrip(" \t") for line in wanted[:-1]), wanted[-1]]
-    whole_tail = quoted[-1].rstrip(" \t")
-    if len(quoted) > 1:
-        yield from _literal(bare, quoted)
-    if quoted[-1] != whole_tail:
-        for span in _literal(bare, [*quoted[:-1], whole_tail]):
-            if whole_tail and span.end == len(bare[span.last]):
-                yield Span(span.first, span.start, span.last, len(lines[span.last]))
-
-
-def _shifted(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[Span]:
-    """Whole lines that equal the quoted ones once all are indented more, less, or with tabs instead of spaces."""
-    to_line_end = wanted[-1] != ""
-    quoted = [line.rstrip(" \t") for line in (wanted if to_line_end else wanted[:-1])]
-    lead = next((n for n, line in enumerate(quoted) if line), None)
-    if lead is None:
-        return
-    bare = [line.rstrip(" \t") for line in lines]
-    body = quoted[lead].lstrip(" \t")
-    for number in range(len(lines) - len(wanted) + 1):
-        if not bare[number + lead].endswith(body):
-            continue
-        shift = _shift(quoted[lead], bare[number + lead], body)
-        if shift and all(
-            shift.move(q) == have for q, have in zip(quoted, bare[number:], strict=False)
-        ):
-            last = number + len(quoted) - 1
-            if to_line_end:
-                yield Span(number, 0, last, len(lines[last]), shift)
-            else:
-                yield Span(number, 0, last + 1, 0, shift)
-
-
-def _shift(quoted: str, have: str, body: str) -> Shift | None:
-    """The difference of two indentations: what to take off the quoted one and what to put there."""
-    theirs, ours = quoted[: len(quoted) - len(body)], have[: len(have) - len(body)]
-    if ours.strip(" \t"):
-        return None
-    if ours.endswith(theirs):
-        return Shift("", ours[: len(ours) - len(theirs)])
-    if theirs.endswith(ours):
-        return Shift(theirs[: len(theirs) - len(ours)], "")
-    return Shift(theirs, ours)
-
-
-_PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        **dict.fromkeys(
-            "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "
-        ),
-    }
-)
-"""One character for one, so that columns stay."""
-
-_Rung = Callable[[Sequence[str], Sequence[str]], Iterator[Span]]
-
-
-def _typographic(rung: _Rung) -> _Rung:
-    def folded(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[Span]:
-        return rung(
-            [line.translate(_PLAIN) for line in lines], [line.translate(_PLAIN) for line in wanted]
-        )
-
-    return folded
-
-
-_RUNGS: tuple[_Rung, ...] = (
-    _literal, _spaced, _shifted, _typographic(_literal), _typographic(_spaced), _typographic(_shifted),
-)  # fmt: skip
-
-
-# ---- writing -----------------------------------------------------------------------------------------------
 
 
 def _written(pieces: _Pieces, span: Span, edit: Replacement) -> str:
