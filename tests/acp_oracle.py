@@ -148,13 +148,7 @@ class Oracle:
         method, params = message["method"], message.get("params") or {}
         self._gate(method, message)
         if method == "$/cancel_request":
-            if params.get("requestId") not in self._asked:
-                self._violation("withdraws a request that is not open", message)
-            else:
-                self._asked[params["requestId"]] = {
-                    **self._asked[params["requestId"]],
-                    "withdrawn": True,
-                }
+            self._withdrawn(params.get("requestId"), message)
         elif method == "session/update":
             self._shape(method, "Notification", "client", params, message)
             self._paths(params, message)
@@ -164,6 +158,12 @@ class Oracle:
                 self._violation(f"unknown session {session} (rule 14)", message)
         else:
             self._violation("notification of no known method", message)
+
+    def _withdrawn(self, request_id: Any, message: Message) -> None:
+        if request_id not in self._used_ids:
+            self._violation("withdraws a request that it never made", message)
+        elif request_id in self._asked:  # else its answer crossed the withdrawal on the way
+            self._asked[request_id] = {**self._asked[request_id], "withdrawn": True}
 
     def _update(self, session: str, update: Message, message: Message) -> None:
         kind = update.get("sessionUpdate", "")
