@@ -31,6 +31,8 @@ async def request_permission(
         "toolCall": asked_call(question),
         "options": [option for option, _ in options],
     }
+    if question.decision.floor:  # so that a client's automatic yes can leave it alone (spec §7)
+        params["_meta"] = {"agent-server": {"floor": True}}
     method = wire_name("session/request_permission", vocabulary, ours=False)
     try:
         reply = await connection.request(method, params)

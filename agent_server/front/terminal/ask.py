@@ -42,7 +42,9 @@ def ask(person: Person, question: Permission) -> Picked:
     if person.automatic is not None:
         return _answer_for(person, question)
     choices = {choice.key: choice for choice in choices_of(question)}
-    shown = Group(*_parts(question, person), keys((c.key, c.words) for c in choices.values()))
+    shown = Group(
+        Text(""), *_parts(question, person), keys((c.key, c.words) for c in choices.values())
+    )
     pressed = person.key(shown, "".join(choices), subject=question.call.id)
     if pressed is None:
         return Picked(None)
@@ -83,15 +85,15 @@ def _answer_for(person: Person, question: Permission) -> Picked:
     if question.floor and person.automatic == "yes":
         why = "--yes never answers a question of the safety floor"
     title = printable(question.call.title or "a tool call")
-    person.page.add(line(("? ", "bold yellow"), title, (f": {said} ({why})", "quiet")), Text(""))
-    person.page.start()
+    said_so = line(("? ", "question"), title, (f": {said} ({why})", "quiet"))
+    person.page.add(said_so, attached=True)
     return Picked(option)
 
 
 def _parts(question: Permission, person: Person) -> Iterator[Text]:
     call = question.call
     what = HEADINGS.get(call.kind or "", printable(call.title or "use a tool"))
-    left = Text.assemble(" " * INDENT, ("? ", "bold yellow"), (what, "bold"))
+    left = Text.assemble(" " * INDENT, ("? ", "question"), (what, "bold"))
     where = Text(f"in {home_relative(person.cwd)}", "quiet")
     yield spread(left, where, person.page.screen.width)
     yield from _body(call.output or "", call.title or "")

@@ -69,9 +69,10 @@ class Conversation:
 
     def show_header(self) -> None:
         """The first line: program, model, mode, folder."""
-        width = self.page.screen.width
+        screen = self.page.screen
+        width = 0 if screen.plain else screen.width
         shown = header(self._version, self.header.model, self.header.mode, self._cwd, width)
-        self.page.screen.print(shown)
+        screen.print(shown)
 
     def turn(self, text: str, automatic: Automatic | None) -> TurnEnd:
         """One prompt until its end.

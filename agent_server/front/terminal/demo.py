@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -128,11 +129,17 @@ def _show_changes(page: Page, project: Path) -> None:
         )
 
 
+def _program() -> str:
+    """How this program can be called again: by its name, where the shell finds it."""
+    name = Path(sys.argv[0]).name
+    return name if shutil.which(name) else sys.argv[0]
+
+
 def _say_how_to_go_on(page: Page, project: Path) -> None:
     pad = " " * INDENT
     page.add(
         Text("Go on", "bold"),
         Text(f"{pad}cd {project}"),
-        Text(f"{pad}OPENAI_API_KEY=… agent-server chat --model openai/<name>"),
+        Text(f"{pad}OPENAI_API_KEY=… {_program()} chat --model openai/<name>"),
         Text(f"{pad}or in your editor: agent-server acp, agent-server lsp", "quiet"),
     )

@@ -80,6 +80,6 @@ def _text(row: Row, style: str) -> Text:
 
 
 def _plain(row: Row, digits: int) -> Text:
-    number = "" if row.number is None else str(row.number)
+    number = "⋯" if row.number is None else str(row.number)
     line = f"{' ' * INDENT}{number:>{digits}} {SIGNS[row.kind]}  {printable(row.text)}"
     return Text(line.rstrip())

@@ -26,6 +26,8 @@ class Page:
         self.screen = screen
         self.clock = clock
         self._last: Item | None = None
+        self._attached = False
+        """What was added last belongs to the next tool line, its outcome."""
 
     def show(self, transcript: Transcript, *, closed: bool = False) -> Transcript:
         """Print what is final and draw the rest; what is left of the transcript."""
@@ -42,10 +44,11 @@ class Page:
         self.screen.draw(list(self._spaced(final, self.clock())))
         return rest
 
-    def add(self, *parts: ConsoleRenderable) -> None:
-        """Print something that is no item, with air before it."""
+    def add(self, *parts: ConsoleRenderable, attached: bool = False) -> None:
+        """Print something that is no item, with air before it. `attached`: a tool line that follows is its outcome."""
         self.screen.print(*([Text("")] if self._last is not None else []), *parts)
         self._last = NoticeItem("info", "")
+        self._attached = attached
 
     def start(self) -> None:
         """Nothing was printed that needs air."""
@@ -55,16 +58,22 @@ class Page:
         for item in items:
             if isinstance(item, TextItem) and not item.text.strip():
                 continue
-            if self._last is not None and air_between(self._last, item):
+            if self._needs_air(item):
                 yield Text("")
             yield item_view(item, now=now, plain=self.screen.plain)
             self._last = item
+            self._attached = False
+
+    def _needs_air(self, item: Item) -> bool:
+        if self._last is None or (self._attached and isinstance(item, CallItem)):
+            return False
+        return air_between(self._last, item)
 
     def _aired(
         self, live: Iterable[ConsoleRenderable], rest: Transcript
     ) -> Iterable[ConsoleRenderable]:
         shown = [item for item in rest.items if not (isinstance(item, TextItem) and not item.text)]
-        if self._last is not None and (not shown or air_between(self._last, shown[0])):
+        if self._last is not None and (not shown or self._needs_air(shown[0])):
             yield Text("")
         yield from live
 

@@ -12,6 +12,7 @@ from agent_server.front.terminal.editor import edit_text
 from agent_server.front.terminal.person import Person
 from agent_server.front.terminal.questions import Decided, EditQuestion
 from agent_server.front.terminal.rows import Row, file_rows
+from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, keys
 from agent_server.loop.proposal import FileChange, FileDecision, Hunk
 
@@ -114,7 +115,7 @@ class Review:
                 case "v":
                     self._page_through(change)
                 case _:
-                    self._person.page.screen.print(_help())
+                    self._person.page.screen.print(*self._help())
 
     def _by_hunks(self, change: FileChange) -> FileDecision:
         accepted: set[str] = set()
@@ -165,10 +166,10 @@ class Review:
         return [*offered, ("?", "")]
 
     def _key(self, offered: Sequence[tuple[str, str]], ask: str) -> str:
-        prompt = Text.assemble(" " * INDENT, (ask, "bold yellow"), keys(offered))
-        parts: list[ConsoleRenderable] = [prompt]
-        if self._question.reason:
-            parts.insert(0, Text(f"{' ' * INDENT}why asked: {self._question.reason}", "quiet"))
+        prompt = Text.assemble(" " * INDENT, (ask, "question"), keys(offered))
+        parts: list[ConsoleRenderable] = [Text(""), prompt]
+        if self._question.floor and self._question.reason:
+            parts.insert(1, self._reason())
         letters = "".join(key for key, _ in offered)
         pressed = self._person.key(Group(*parts), letters, subject=self._question.txn)
         if pressed is None:
@@ -185,7 +186,16 @@ class Review:
             diff_header(change, shown, cwd=self._person.cwd, place=place, width=page.screen.width),
             diff_body(cut, plain=page.screen.plain),
             *([_more(rows[len(cut) :])] if len(cut) < len(rows) else []),
+            attached=True,
         )
+
+    def _help(self) -> list[Text]:
+        reason = [self._reason()] if self._question.reason else []
+        return [Text(""), *reason, *(_help_line(key, words) for key, words in HELP)]
+
+    def _reason(self) -> Text:
+        reason = printable(self._question.reason or "")
+        return Text.assemble(" " * INDENT, ("why asked: ", "quiet"), reason)
 
     def _page_through(self, change: FileChange) -> None:
         console = self._person.page.screen.console
@@ -207,10 +217,5 @@ def _more(rows: Sequence[Row]) -> Text:
     return Text(f"{' ' * INDENT}  ⋯ {len(rows)} more lines: v shows them", "quiet")
 
 
-def _help() -> Text:
-    text = Text()
-    for at, (key, words) in enumerate(HELP):
-        text.append("\n" if at else "")
-        text.append(f"{' ' * INDENT}{key:>6}", "key")
-        text.append(f"  {words}")
-    return text
+def _help_line(key: str, words: str) -> Text:
+    return Text.assemble(" " * INDENT, (f"{key:>6}", "key"), f"  {words}")

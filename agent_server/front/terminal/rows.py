@@ -1,7 +1,7 @@
 """A change as rows to read: the lines around it, what goes, what comes, and which words differ. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -89,7 +89,8 @@ def _marks(old: Sequence[str], new: Sequence[str]) -> tuple[Marks, Marks]:
     old_marks: Marks = {}
     new_marks: Marks = {}
     for at, other in _counterparts(old, new):
-        old_marks[at], new_marks[other] = changed_words(old[at], new[other])
+        gone, come = changed_words(old[at], new[other])
+        old_marks[at], new_marks[other] = _trimmed(old[at], gone), _trimmed(new[other], come)
     return old_marks, new_marks
 
 
@@ -119,6 +120,16 @@ def changed_words(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...
         tuple((old_at[c.start], old_at[c.end]) for c in changes if c.start < c.end),
         tuple((new_at[c.new_start], new_at[c.new_end]) for c in changes if c.new_start < c.new_end),
     )
+
+
+def _trimmed(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
+    """The spans without blanks at their ends, which only make a mark look ragged; a blank that is all of it stays."""
+    found: list[Span] = []
+    for start, end in spans:
+        words = text[start:end]
+        left, right = len(words) - len(words.lstrip()), len(words) - len(words.rstrip())
+        found.append((start + left, end - right) if words.strip() else (start, end))
+    return tuple(found)
 
 
 def _offsets(words: Sequence[str]) -> list[int]:

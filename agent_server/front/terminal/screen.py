@@ -14,8 +14,9 @@ from agent_server.front.terminal.style import THEME
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 _SYNC, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 """Terminals that know it show the whole frame at once; others ignore it."""
-_PLAIN_WIDTH = 1_000_000
-"""On a pipe nothing is wrapped."""
+_PIPE_WIDTH = 80
+_NEVER_WRAPPED = 1_000_000
+"""On a pipe lines are as long as they are."""
 
 
 def standard_console() -> Console:
@@ -30,7 +31,7 @@ def standard_console() -> Console:
         soft_wrap=False,
         no_color=True if plain else None,
         force_terminal=False if plain else None,
-        width=_PLAIN_WIDTH if plain else None,
+        width=_NEVER_WRAPPED if plain else None,
     )
 
 
@@ -45,8 +46,8 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Columns."""
-        return self.console.width
+        """Columns to lay out for; lines that are longer are not cut on a pipe."""
+        return _PIPE_WIDTH if self.plain else self.console.width
 
     @property
     def height(self) -> int:

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
@@ -52,6 +53,8 @@ THEME = Theme(
         "diff.removed.word": "red reverse",
         "key": "bold cyan",
         "quiet": "dim",
+        "thought": "dim italic",
+        "question": "bold yellow",
         "warning": "yellow",
         "error": "red",
         "person": "bold",
@@ -85,14 +88,28 @@ class Prose(Markdown):
     }
 
 
+class Trimmed:
+    """A renderable without the empty lines around it: rich begins some with one."""
+
+    def __init__(self, inner: ConsoleRenderable) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(self._inner, options, pad=False)
+        full = [at for at, shown in enumerate(lines) if any(part.text.strip() for part in shown)]
+        for shown in lines[full[0] : full[-1] + 1] if full else []:
+            yield from shown
+            yield Segment.line()
+
+
 def line(*parts: str | tuple[str, str], indent: int = INDENT) -> Text:
     """One line, cut with an ellipsis where the terminal ends."""
     return Text.assemble(" " * indent, *parts, no_wrap=True, overflow="ellipsis")
 
 
 def spread(left: Text, right: Text, width: int) -> Text:
-    """A line with something at its right end, when there is room for both."""
-    room = width - left.cell_len - right.cell_len
+    """A line with something at its right end, as far from the edge as the rest is from the left, if there is room."""
+    room = width - INDENT - left.cell_len - right.cell_len
     if room < 2 or not right:
         return left
     joined = left.copy()

@@ -19,6 +19,7 @@ from agent_server.front.terminal.style import (
     SIGNS,
     SPINNER,
     Prose,
+    Trimmed,
     line,
     seconds,
     spread,
@@ -36,6 +37,8 @@ from agent_server.front.terminal.transcript import (
 )
 from agent_server.front.uris import file_uri
 
+WORTH_SAYING_S = 0.05
+"""A call that took less took no time."""
 STEPS = {"completed": ("✓", "green"), "in_progress": ("●", "cyan"), "pending": ("○", "dim")}
 ENDINGS = {
     "user_abort": "cancelled",
@@ -99,7 +102,7 @@ def header(version: str, model: str, mode: str, cwd: str, width: int) -> Text:
 def ending(end: TurnEnd, elapsed_s: float) -> Text:
     """The last line of a turn: the reason if it is not the normal one, tokens, cost, time."""
     parts = [tokens(end.tokens)] if end.tokens else []
-    if end.cost is not None:
+    if end.cost is not None and float(end.cost.partition(" ")[0]):
         parts.append(money(end.cost))
     parts.append(seconds(elapsed_s))
     quiet = (" · ".join(parts), "quiet")
@@ -146,7 +149,7 @@ def call_text(item: CallItem, now: float) -> Text:
 
 
 def _outcome(item: CallItem, now: float) -> str:
-    took = f"{seconds(item.seconds)}" if item.seconds is not None else ""
+    took = seconds(item.seconds) if item.seconds and item.seconds >= WORTH_SAYING_S else ""
     said = printable(item.outcome).replace("\n", " ")
     match item.sign:
         case "waiting":
@@ -165,10 +168,10 @@ def _outcome(item: CallItem, now: float) -> str:
 
 def _thought(item: ThoughtItem, now: float) -> Text:
     if item.ended is None:
-        return line(("▸ ", "quiet"), (f"thinking {now - item.began:.0f} s", "quiet italic"))
+        return line(("▸ ", "quiet"), (f"thinking {now - item.began:.0f} s", "thought"))
     took = item.ended - item.began
     said = f"thought {took:.0f} s" if took >= 1 else "thought"
-    return line(("▸ ", "quiet"), (said, "quiet italic"))
+    return line(("▸ ", "quiet"), (said, "thought"))
 
 
 def _plan(steps: tuple[tuple[str, str], ...]) -> Text:
@@ -184,7 +187,7 @@ def _plan(steps: tuple[tuple[str, str], ...]) -> Text:
 def _prose(text: str, *, plain: bool) -> ConsoleRenderable:
     if plain:
         return Text(text)
-    return Padding(Constrain(Prose(text), PROSE), (0, 0, 0, INDENT))
+    return Padding(Trimmed(Constrain(Prose(text), PROSE)), (0, INDENT))
 
 
 def _status(transcript: Transcript, now: float, width: int) -> Text:

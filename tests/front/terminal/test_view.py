@@ -63,8 +63,8 @@ def test_markdown_is_indented_and_wrapped_at_words() -> None:
         [
             "  Title",
             "",
-            "  Some bold words and more and more and more and more and more and more and more",
-            "  and more and more and more and more and more",
+            "  Some bold words and more and more and more and more and more and more and",
+            "  more and more and more and more and more and more",
             "",
             "   • one",
             "   • two",
@@ -94,7 +94,7 @@ def test_a_diff_has_numbers_and_signs() -> None:
     head = diff_header(change, change.hunks, cwd="/w", place="1 of 2", width=60)
     assert [*drawn(head, 60), *drawn(diff_body(file_rows(change)), 60)] == snapshot(
         [
-            "  a.py  +2 −2                                         1 of 2",
+            "  a.py  +2 −2                                       1 of 2",
             "    1 −  a",
             "    1 +  A",
             "    2    b",
@@ -123,18 +123,18 @@ def test_the_live_lines_end_with_state_time_tokens_and_how_to_stop() -> None:
     (line,) = [
         line for part in live_view(transcript, now=8.0, width=60) for line in drawn(part, 60)
     ]
-    assert line == snapshot("  ⠋ Running tools 7 s · 1.2k tokens              ctrl-c stop")
+    assert line == snapshot("  ⠋ Running tools 7 s · 1.2k tokens            ctrl-c stop")
 
 
 def test_while_the_answer_grows_nothing_spins() -> None:
     transcript = Transcript((TextItem("m", "Hello"),), label="Writing")
     lines = [line for part in live_view(transcript, now=1.0, width=40) for line in drawn(part, 40)]
-    assert lines == snapshot(["  Hello", "", "  · Writing 1 s              ctrl-c stop"])
+    assert lines == snapshot(["  Hello", "", "  · Writing 1 s            ctrl-c stop"])
 
 
 def test_the_header_names_program_model_mode_and_folder() -> None:
     assert drawn(header("0.1", "openai/x", "ask", "/srv/shop", 72), 72) == snapshot(
-        ["agent-server 0.1 · openai/x · ask · /srv/shop        ctrl-c stop · /help"]
+        ["agent-server 0.1 · openai/x · ask · /srv/shop      ctrl-c stop · /help"]
     )
 
 
