@@ -98,9 +98,9 @@ async def connected(made: Agent, **client: Any) -> AsyncGenerator[AcpClient]:
         except anyio.EndOfStream:
             return b""
 
+    talking = AcpClient(receive, stdin.send, **client)
     with anyio.fail_after(30):
         async with process, anyio.create_task_group() as tasks:
-            talking = AcpClient(receive, stdin.send, **client)
             tasks.start_soon(talking.read)
             await talking.initialize()
             yield talking
