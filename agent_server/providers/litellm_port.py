@@ -36,10 +36,13 @@ class LitellmModel:
         *,
         window: int,
         timeouts: Timeouts,
+        model: str | None = None,
         base_url: str | None = None,
         price: Price | None = None,
     ) -> None:
+        """`model` is litellm's name when it is not ours."""
         self.name = name
+        self._model = model or name
         self.window = window
         self._process = process
         self._key = key
@@ -81,7 +84,7 @@ class LitellmModel:
 
     def _call(self, request: Request, key: str | None) -> Json:
         call: Json = {
-            "model": self.name,
+            "model": self._model,
             "messages": wire.messages(request, self.name),
             # litellm's own limit of silence, behind ours.
             "timeout": max(self._timeouts.first_token_s, self._timeouts.idle_s) + 5,
