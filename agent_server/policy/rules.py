@@ -50,22 +50,6 @@ def parse_rule(verdict: RuleVerdict, text: str) -> Rule:
     return Rule(verdict, match[1], match[2])
 
 
-def parse_rules(
-    *, allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = ()
-) -> tuple[Rule, ...]:
-    """The rules of `[permissions]`.
-
-    Raises:
-        BadSetting: one of them is no rule.
-    """
-    written: tuple[tuple[RuleVerdict, Iterable[str]], ...] = (
-        ("allow", allow),
-        ("ask", ask),
-        ("deny", deny),
-    )
-    return tuple(parse_rule(verdict, text) for verdict, texts in written for text in texts)
-
-
 def matching(
     rules: Iterable[Rule], verdict: RuleVerdict, action: Action, places: Places
 ) -> Rule | None:

@@ -6,6 +6,8 @@ from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, TypeVar, get_origin
 
+from anyio import to_thread
+
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.model import JsonObject
 
@@ -26,7 +28,7 @@ class Arguments:
     __pydantic_config__: ClassVar[Mapping[str, object]] = {"extra": "forbid"}
 
 
-def parse(kind: type[T], raw: JsonObject) -> T:
+async def parse(kind: type[T], raw: JsonObject) -> T:
     """The arguments of a call.
 
     Lenient where models slip: a list may come as JSON text, a number as digits, an optional value as null.
@@ -34,12 +36,13 @@ def parse(kind: type[T], raw: JsonObject) -> T:
     Raises:
         BadArguments: names each field that does not fit, and why.
     """
-    # Imported at the first call of a session: it costs 100 ms, and the first request only needs the schemas.
+    _check_text(raw)
+    # In a thread, because the first call of a process imports pydantic there: 100 ms in which others may stream.
+    adapter = await to_thread.run_sync(_adapter, kind)
     from pydantic import ValidationError
 
-    _check_text(raw)
     try:
-        return _adapter(kind).validate_python(_lists_as_text(kind, raw))
+        return adapter.validate_python(_lists_as_text(kind, raw))
     except ValidationError as error:
         known = ", ".join(f.name for f in fields(kind))  # pyright: ignore[reportArgumentType]
         problems = [_problem(p, known) for p in error.errors(include_url=False)]

@@ -91,7 +91,7 @@ class Spill:
             self._descriptor = None
 
 
-IGNORED = "/out/\n/tool-effects.jsonl\n/.gitignore\n"
+IGNORED = "out/\ntool-effects.jsonl\n"
 """What git should not see of `.agent/` (spec §14)."""
 
 

@@ -48,7 +48,7 @@ class Edit(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Compute the proposal."""
         del key
-        given = parse(EditArguments, arguments)
+        given = await parse(EditArguments, arguments)
         if not given.edits:
             raise BadArguments("edits: empty")
         place = await locate(self._services, given.path)

@@ -4,6 +4,8 @@ import os
 import re
 from dataclasses import dataclass, field
 
+from anyio import to_thread
+
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -11,7 +13,7 @@ from agent_server.loop.proposal import Resolution
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.globs import compiled
 from agent_server.tools.output import counted
-from agent_server.tools.paths import Place, failed, folder_path, is_folder, locate, opened
+from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate
 from agent_server.tools.progress import Progress, reporting
 from agent_server.tools.ripgrep import find_ripgrep, ripgrep
 from agent_server.tools.tool import BuiltIn
@@ -42,7 +44,7 @@ class Glob(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Check the pattern and find out which folder is meant."""
         del key
-        given = parse(GlobArguments, arguments)
+        given = await parse(GlobArguments, arguments)
         place = await locate(self._services, given.path or ".")
         if isinstance(place, ToolResult):
             return place
@@ -58,13 +60,13 @@ class Glob(BuiltIn):
         return Prepared(Action("read", self.name, (place.real,)), title, run)
 
     async def _found(self, ctx: CallContext, place: Place, pattern: re.Pattern[str]) -> ToolResult:
-        program = find_ripgrep()
+        program = await to_thread.run_sync(find_ripgrep)
         if program is None:
             return NO_RIPGREP
         async with reporting(ctx) as progress:
             names = _Names(pattern, place.shown, self._services.limits.entries, progress)
             try:
-                with opened(place.real) as folder:
+                async with held(place.real) as folder:
                     if not is_folder(folder):
                         return ToolResult(
                             False, f"{place.shown} is a file, not a folder", code="not_a_folder"

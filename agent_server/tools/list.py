@@ -35,7 +35,7 @@ class ListFolder(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Find out which folder is meant."""
         del key
-        place = await locate(self._services, parse(ListArguments, arguments).path or ".")
+        place = await locate(self._services, (await parse(ListArguments, arguments)).path or ".")
         if isinstance(place, ToolResult):
             return place
 

@@ -7,8 +7,8 @@ to a folder (Windows), the path is resolved again right before use.
 
 import os
 import stat
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,16 +105,30 @@ def moved(place: Place) -> ToolResult:
 
 @contextmanager
 def opened(real: str) -> Generator[int]:
-    """A descriptor of the file or folder at a real path, no link followed on the way.
+    """A descriptor of the file or folder at a real path, no link followed on the way. Blocking.
 
     Raises:
         OSError: it cannot be opened; ELOOP or ENOTDIR when a link was swapped in.
     """
-    descriptor = _open_stepwise(real) if _STEPWISE else _open_checked(real)
+    descriptor = _open(real)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@asynccontextmanager
+async def held(real: str) -> AsyncGenerator[int]:
+    """The same for the event loop."""
+    descriptor = await to_thread.run_sync(_open, real)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open(real: str) -> int:
+    return _open_stepwise(real) if _STEPWISE else _open_checked(real)
 
 
 def _open_stepwise(real: str) -> int:

@@ -45,7 +45,7 @@ class Read(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Find out which file is meant."""
         del key
-        given = parse(ReadArguments, arguments)
+        given = await parse(ReadArguments, arguments)
         if given.start_line == 0:
             raise BadArguments("start_line: lines are numbered from 1")
         if given.line_count is not None and given.line_count < 1:

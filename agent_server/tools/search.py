@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from anyio import to_thread
+
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -14,7 +16,7 @@ from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.glob import NO_RIPGREP
 from agent_server.tools.globs import compiled
 from agent_server.tools.output import counted
-from agent_server.tools.paths import Place, failed, folder_path, is_folder, locate, opened, parent
+from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate, parent
 from agent_server.tools.progress import Progress, reporting
 from agent_server.tools.ripgrep import Ran, find_ripgrep, ripgrep
 from agent_server.tools.tool import BuiltIn
@@ -56,7 +58,7 @@ class Search(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Check the glob and find out which place is meant."""
         del key
-        given = parse(SearchArguments, arguments)
+        given = await parse(SearchArguments, arguments)
         if not given.pattern:
             return ToolResult(
                 False, "the pattern is empty", code="bad_pattern", summary="bad pattern"
@@ -79,13 +81,13 @@ class Search(BuiltIn):
     async def _searched(
         self, ctx: CallContext, place: Place, given: SearchArguments, wanted: re.Pattern[str] | None
     ) -> ToolResult:
-        program = find_ripgrep()
+        program = await to_thread.run_sync(find_ripgrep)
         if program is None:
             return NO_RIPGREP
         limits = self._services.limits
         async with reporting(ctx) as progress:
             try:
-                with opened(place.real) as descriptor:
+                async with held(place.real) as descriptor:
                     alone = not is_folder(descriptor)
                 folder = parent(place) if alone else place
                 hits = _Hits(
@@ -97,7 +99,7 @@ class Search(BuiltIn):
                     limits.output_chars,
                 )
                 target = f"./{Path(place.real).name}" if alone else "./"
-                with opened(folder.real) as descriptor:
+                async with held(folder.real) as descriptor:
                     cwd = folder_path(descriptor, folder.real)
                     options = [*_options(given), target]
                     ran = await ripgrep(program, options, cwd=cwd, end=b"\n", receive=hits.add)

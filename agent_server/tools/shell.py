@@ -19,7 +19,7 @@ from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.capture import Capture, Spill
 from agent_server.tools.environment import scrubbed
 from agent_server.tools.output import shortened
-from agent_server.tools.paths import Place, failed, folder_path, is_folder, locate, opened
+from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate
 from agent_server.tools.processes import Child, end, leftovers, start
 from agent_server.tools.progress import Progress, reporting
 from agent_server.tools.tool import BuiltIn
@@ -61,7 +61,7 @@ class Shell(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Find out what would run where."""
         del key
-        given = parse(ShellArguments, arguments)
+        given = await parse(ShellArguments, arguments)
         if not given.command.strip():
             raise BadArguments("command: empty")
         if "\0" in given.command:
@@ -90,9 +90,10 @@ class Shell(BuiltIn):
     async def _ran(
         self, ctx: CallContext, command: str, place: Place, timeout_s: float, progress: Progress
     ) -> ToolResult:
-        shell = find_shell()
+        shell = await to_thread.run_sync(find_shell)
         if shell is None:
-            return ToolResult(False, "neither bash nor sh is on PATH", code="no_shell")
+            text = "commands need bash or sh on PATH, and a POSIX system to end them on"
+            return ToolResult(False, text, code="no_shell", summary="no shell")
         output = _Output(
             Capture(self._services.limits.output_chars),
             Spill(self._services.cwd, _spill_name(ctx), self._services.limits.spill_bytes),
@@ -102,7 +103,7 @@ class Shell(BuiltIn):
         os.set_blocking(receiving, False)
         try:
             try:
-                with opened(place.real) as folder:
+                async with held(place.real) as folder:
                     if not is_folder(folder):
                         return ToolResult(
                             False, f"{place.shown} is not a folder", code="not_a_folder"
@@ -260,5 +261,5 @@ def _spill_name(ctx: CallContext) -> str:
 
 @cache
 def find_shell() -> str | None:
-    """bash, else sh; None where there is neither."""
-    return shutil.which("bash") or shutil.which("sh")
+    """bash, else sh; None where there is neither, and on Windows, where a command's children cannot be ended yet."""
+    return None if os.name == "nt" else shutil.which("bash") or shutil.which("sh")

@@ -1,7 +1,6 @@
 """What the model reads about each tool, from the generated file; no pydantic at start-up."""
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -14,11 +13,10 @@ FILE = Path(__file__).with_name("schemas.json")
 
 def spec(name: str) -> ToolSpec:
     """The tool as the model sees it; KeyError for a tool that is not in the file."""
-    return _specs()[name]
+    return _SPECS[name]
 
 
-@cache
-def _specs() -> dict[str, ToolSpec]:
+def _read() -> dict[str, ToolSpec]:
     entries = cast("dict[str, dict[str, object]]", json.loads(FILE.read_text(encoding="utf-8")))
     return {
         name: ToolSpec(
@@ -26,3 +24,6 @@ def _specs() -> dict[str, ToolSpec]:
         )
         for name, entry in entries.items()
     }
+
+
+_SPECS = _read()

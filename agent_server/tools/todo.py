@@ -46,7 +46,7 @@ class Todo(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared:
         """Check that the list makes sense."""
         del key
-        items = parse(TodoArguments, arguments).items
+        items = (await parse(TodoArguments, arguments)).items
         if sum(item.status == "in_progress" for item in items) > 1:
             raise BadArguments("items: more than one is in_progress; do one step at a time")
         if any(not item.text.strip() for item in items):

@@ -35,7 +35,7 @@ class Write(BuiltIn):
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Compute the proposal."""
         del key
-        given = parse(WriteArguments, arguments)
+        given = await parse(WriteArguments, arguments)
         place = await locate(self._services, given.path)
         if isinstance(place, ToolResult):
             return place

@@ -5,7 +5,7 @@ import pytest
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadSetting
 from agent_server.policy.places import Places
-from agent_server.policy.rules import matching, parse_rule, parse_rules
+from agent_server.policy.rules import matching, parse_rule
 
 PLACES = Places(roots=("/w", "/more [x]*"), home="/home/ann")
 
@@ -109,13 +109,3 @@ def test_a_denied_path_among_several_is_enough() -> None:
     action = Action("write", "patch", ("/w/docs/a", "/w/src/a"))
 
     assert denied("edit(src/**)", action)
-
-
-def test_the_lists_of_the_settings_become_rules() -> None:
-    rules = parse_rules(allow=["read"], ask=["edit(*.md)"], deny=["shell(git push:*)"])
-
-    assert [(r.verdict, str(r)) for r in rules] == [
-        ("allow", "read"),
-        ("ask", "edit(*.md)"),
-        ("deny", "shell(git push:*)"),
-    ]
