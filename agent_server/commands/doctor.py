@@ -11,6 +11,7 @@ from agent_server.commands.check_machine import (
     check_sandbox,
     check_startup_code,
 )
+from agent_server.commands.check_model import check_keys, check_model
 from agent_server.commands.check_store import check_store
 from agent_server.commands.findings import Finding, lines
 from agent_server.commands.output import say
@@ -24,10 +25,12 @@ def examine(options: Options, *, environ: Mapping[str, str], cwd: Path) -> int:
     home = find_home(environ)
     if options.config is not None:
         home = replace(home, config_toml=Path(options.config))
-    _, findings = check_config(home, options, environ=environ, cwd=cwd)
+    settings, findings = check_config(home, options, environ=environ, cwd=cwd)
     findings = [
         check_python(),
         *findings,
+        *check_keys(settings, environ),
+        *check_model(settings, environ, option=options.model),
         *check_store(home.sessions_db),
         check_ripgrep(),
         check_sandbox(),

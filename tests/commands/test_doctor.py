@@ -153,7 +153,12 @@ def test_the_program_finds_itself_in_order_and_prints_no_credential(tmp_path: Pa
     """The whole command in a fresh process, as a person runs it."""
     done = subprocess.run(
         [sys.executable, "-m", "agent_server", "doctor"],
-        env={"AGENT_SERVER_HOME": str(tmp_path), "OPENAI_API_KEY": "sk-SECRET", "PATH": ""},
+        env={
+            "AGENT_SERVER_HOME": str(tmp_path),
+            "PATH": "",
+            "OPENAI_API_KEY": "sk-SECRET",
+            "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",  # so that no model is chosen, and none asked
+        },
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
         capture_output=True,
