@@ -56,6 +56,8 @@ class ModelServer:
     ) -> None:
         self.script = [a if isinstance(a, Answer) else answer(a) for a in script]
         self.exchanges: list[Exchange] = []
+        self.accepted = 0
+        """Connections that were ever made."""
         self._port = port
         self._log = log
         self._server: asyncio.Server | None = None
@@ -115,6 +117,7 @@ class ModelServer:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        self.accepted += 1
         try:
             while request := await _read_request(reader):
                 await self._answer(request, reader, writer)

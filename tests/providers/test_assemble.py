@@ -167,6 +167,12 @@ def test_equal_ids_are_made_unique() -> None:
     assert [c.id for c in reply.calls] == ["c1", "c1-1"]
 
 
+def test_equal_ids_without_an_index_are_two_calls_when_both_are_whole() -> None:
+    reply, _ = calls_of([ONE, {**ONE, "function": {"name": "read", "arguments": '{"p":2}'}}])
+
+    assert [(c.id, c.arguments) for c in reply.calls] == [("c1", '{"p":1}'), ("c1-1", '{"p":2}')]
+
+
 def test_pieces_arrive_while_they_stream() -> None:
     pieces = Pieces()
     assembler = Assembler("m", request(), pieces, None)

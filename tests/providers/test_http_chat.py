@@ -80,6 +80,15 @@ async def test_the_request_is_what_a_strict_server_takes() -> None:
         assert server.exchanges[0].headers["authorization"] == f"Bearer {SECRET}"
 
 
+async def test_a_proxy_of_the_environment_does_not_stand_before_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    async with serving(say("fine")) as (model, _):
+        assert (await model.stream(request(), Pieces())).text == "fine"
+
+
 async def test_without_a_key_no_authorization_is_sent() -> None:
     async with serving(say("fine"), key=EnvironmentKey("X", None)) as (model, server):
         await model.stream(request(), Pieces())
@@ -101,7 +110,7 @@ async def test_one_connection_serves_one_request_after_the_other() -> None:
         for _ in range(3):
             await model.stream(request(), Pieces())
 
-        assert server.connections == 1
+        assert server.accepted == 1
 
 
 async def test_a_json_body_in_answer_to_a_stream_request_is_the_answer() -> None:

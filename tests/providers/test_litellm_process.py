@@ -193,6 +193,45 @@ def test_the_real_worker_writes_only_its_protocol_and_reads_no_dotenv(tmp_path: 
     assert rest == b""
 
 
+LITELLM = """
+import json, os
+os.write(1, b"raw bytes on the old stdout")
+print("a print")
+with open(os.environ["HOME"] + "/seen.json", "w") as file:
+    json.dump(dict(os.environ), file)
+suppress_debug_info = False
+async def acompletion(**call):
+    class Chunk:
+        def model_dump(self, exclude_none):
+            asked = [call["num_retries"], call["max_retries"], call["stream"]]
+            return {"id": "dropped", "choices": [[suppress_debug_info, *asked, os.read(0, 9).decode()]]}
+    async def chunks():
+        yield Chunk()
+    return chunks()
+"""
+
+
+async def test_the_workers_guards_stand_before_litellm_is_imported(tmp_path: Path) -> None:
+    """On a litellm that writes on the descriptor itself and reads stdin."""
+    (tmp_path / "litellm.py").write_text(LITELLM, encoding="utf-8")
+    environ = {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path), "LITELLM_LOG": "DEBUG"}
+    async with anyio.create_task_group() as tasks:
+        process = LitellmProcess(environ, tasks)
+        with anyio.fail_after(20):
+            await process.start()
+            messages = [message async for message in process.stream({})]
+        tasks.cancel_scope.cancel()
+
+        assert messages == [
+            {"id": 1, "chunk": {"choices": [[True, 0, 0, True, ""]]}},
+            {"id": 1, "end": True},
+        ]
+    seen = json.loads((tmp_path / "seen.json").read_text(encoding="utf-8"))
+    assert seen["LITELLM_MODE"] == "PRODUCTION"
+    assert seen["LITELLM_OFFLINE_MODE"] == "true"
+    assert "LITELLM_LOG" not in seen
+
+
 def test_a_worker_sees_its_own_providers_variables_and_no_other_key() -> None:
     environ = {
         "PATH": "/bin",
