@@ -73,6 +73,7 @@ class Pending:
         outcome = outcomes[0]
         self._tell(ctx, _STATES[outcome.state], decision, message=outcome.message)
         if outcome.state == "applied" and outcome.change is not None:
+            self.services.unsaved.note(outcome.change.path)
             return self._applied(outcome.change, decision, outcome.message)
         return self._not_applied(outcome)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_server.edits.documents import Documents
+from agent_server.tools.unsaved import Unsaved
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,5 +49,7 @@ class Services:
     documents: Documents
     reading: Reading
     limits: Limits = Limits()
+    unsaved: Unsaved = field(default_factory=Unsaved)
+    """Shared by the tools that edit and those that run commands."""
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """The environment commands start from, before it is scrubbed."""

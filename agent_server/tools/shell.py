@@ -1,13 +1,15 @@
 """Commands, in the foreground: started, watched, and ended with all their descendants."""
 
+import errno
 import os
 import re
 import shutil
 import signal
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 
-import anyio
 from anyio import to_thread
 
 from agent_server.loop.action import Action
@@ -18,18 +20,13 @@ from agent_server.loop.proposal import Resolution
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.capture import Capture, Spill
 from agent_server.tools.environment import scrubbed
+from agent_server.tools.foreground import Ending, Output, watched
 from agent_server.tools.output import shortened
-from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate
-from agent_server.tools.processes import Child, end, leftovers, start
+from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate, shown
+from agent_server.tools.processes import Child, start
 from agent_server.tools.progress import Progress, reporting
 from agent_server.tools.tool import BuiltIn
 
-READ_BYTES = 65_536
-"""A pipe's capacity."""
-DRAIN_S = 1.0
-"""For the last output of a dead command; only a survivor of KILL can hold the pipe open longer."""
-LINGER_S = 0.2
-"""For what the shell does not wait for but is about to end, such as `> >(tee log)`."""
 TITLE_CHARS = 120
 NOT_RUN = 126
 """From this exit code on the shell says that the command could not be run (POSIX)."""
@@ -94,107 +91,47 @@ class Shell(BuiltIn):
         if shell is None:
             text = "commands need bash or sh on PATH, and a POSIX system to end them on"
             return ToolResult(False, text, code="no_shell", summary="no shell")
-        output = _Output(
-            Capture(self._services.limits.output_chars),
-            Spill(self._services.cwd, _spill_name(ctx), self._services.limits.spill_bytes),
-            progress,
-        )
-        receiving, sending = os.pipe()
-        os.set_blocking(receiving, False)
-        try:
+        stale = await self._services.unsaved.save(self._services.documents)
+        limits = self._services.limits
+        spill = Spill(self._services.cwd, _spill_name(ctx), limits.spill_bytes)
+        output = Output(Capture(limits.output_chars), spill, progress)
+        with _pipe() as (receiving, sending), closing(spill):
             try:
-                async with held(place.real) as folder:
-                    if not is_folder(folder):
-                        return ToolResult(
-                            False, f"{place.shown} is not a folder", code="not_a_folder"
-                        )
-                    child = await start(
-                        [shell, "-c", command],
-                        cwd=folder_path(folder, place.real),
-                        env=scrubbed(self._services.env),
-                        output=sending,
-                    )
+                child = await self._started([shell, "-c", command], place, sending)
             except OSError as error:
+                if error.errno == errno.E2BIG:
+                    return ToolResult(
+                        False, "the command is too long; put it in a file", code="too_long"
+                    )
                 return failed(place, error)
             finally:
                 os.close(sending)
-            ending = await _watched(child, receiving, output, timeout_s)
-        finally:
-            os.close(receiving)
-            output.spill.close()
-        return _result(output, ending)
+            ending = await watched(child, receiving, output, timeout_s=timeout_s)
+            return _result(output, ending, [shown(path, self._services.cwd) for path in stale])
+
+    async def _started(self, argv: list[str], place: Place, output: int) -> Child:
+        async with held(place.real) as folder:
+            if not is_folder(folder):
+                raise NotADirectoryError(f"{place.shown} is not a folder")
+            env = scrubbed(self._services.env)
+            return await start(argv, cwd=folder_path(folder, place.real), env=env, output=output)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    code: int | None
-    """As `wait` gives it: minus the signal; None when the time was up."""
-    timeout_s: float
-    left: int
-    """Descendants that were still running, and were ended."""
-    survivors: tuple[int, ...]
-
-
-@dataclass(slots=True)
-class _Output:
-    capture: Capture
-    spill: Spill
-    progress: Progress
-    early: str = ""
-    """What came before the output was long enough for a file."""
-
-    async def take(self, data: bytes, *, final: bool = False) -> None:
-        text = self.capture.add(data, final=final)
-        self.progress.add(text)
-        self.early += text
-        if self.capture.is_long:
-            text, self.early = self.early, ""
-            await to_thread.run_sync(self.spill.write, text)
-
-
-async def _watched(child: Child, receiving: int, output: _Output, timeout_s: float) -> _Ending:
-    """Wait for the child while its output comes in; nothing of it is alive afterwards, however this ends."""
-    code: int | None = None
-    survivors: tuple[int, ...] = ()
-    left = 0
+@contextmanager
+def _pipe() -> Generator[tuple[int, int]]:
+    """Both ends of a pipe whose reading end does not block; the writing end is for the child alone."""
+    receiving, sending = os.pipe()
+    os.set_blocking(receiving, False)
     try:
-        async with anyio.create_task_group() as group:
-            drained = anyio.Event()
-            group.start_soon(_drain, receiving, output, drained)
-            with anyio.move_on_after(timeout_s):
-                code = await child.process.wait()
-            with anyio.move_on_after(LINGER_S):
-                await drained.wait()
-            left = len(await leftovers(child)) if code is not None else 0
-            survivors = await end(child)
-            with anyio.move_on_after(DRAIN_S):
-                await drained.wait()
-            group.cancel_scope.cancel()
+        yield receiving, sending
     finally:
-        with anyio.CancelScope(shield=True):
-            await end(child)
-            await child.process.wait() if not survivors else None
-    await output.take(b"", final=True)
-    return _Ending(code, timeout_s, left, survivors)
+        os.close(receiving)
 
 
-async def _drain(receiving: int, output: _Output, drained: anyio.Event) -> None:
-    while True:
-        await anyio.wait_readable(receiving)
-        try:
-            data = os.read(receiving, READ_BYTES)
-        except BlockingIOError:  # woken for nothing
-            continue
-        if not data:
-            drained.set()
-            return
-        await output.take(data)
-
-
-def _result(output: _Output, ending: _Ending) -> ToolResult:
+def _result(output: Output, ending: Ending, stale: Sequence[str]) -> ToolResult:
     said = output.capture.text().rstrip()
     how, summary = _how(ending)
-    notes = [f"[{note}]" for note in _notes(output.spill, ending)]
+    notes = [f"[{note}]" for note in _notes(output.spill, ending, stale)]
     if not said:
         body = [f"(no output, {how})"]
     elif ending.code == 0:
@@ -212,7 +149,7 @@ def _result(output: _Output, ending: _Ending) -> ToolResult:
     return ToolResult(True, text, summary=summary)
 
 
-def _how(ending: _Ending) -> tuple[str, str]:
+def _how(ending: Ending) -> tuple[str, str]:
     """How it ended, for the model and for the person."""
     match ending.code:
         case None:
@@ -233,7 +170,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _notes(spill: Spill, ending: _Ending) -> list[str]:
+def _notes(spill: Spill, ending: Ending, stale: Sequence[str]) -> list[str]:
     notes: list[str] = []
     if spill.path is not None:
         notes.append(
@@ -241,6 +178,10 @@ def _notes(spill: Spill, ending: _Ending) -> list[str]:
         )
     elif spill.problem is not None:
         notes.append(spill.problem)
+    if stale:
+        notes.append(
+            f"not saved in the editor, so the command saw an older text: {', '.join(stale)}"
+        )
     if ending.left:
         notes.append(f"{ending.left} process(es) that the command left running were ended")
     if ending.survivors:

@@ -15,7 +15,7 @@ from agent_server.loop.errors import BadArguments
 from agent_server.loop.events import CallProgress, Event
 from agent_server.tools import processes
 from agent_server.tools.services import Limits
-from tests.tools.desk import KEY, Desk
+from tests.tools.desk import KEY, BufferEditor, Desk
 
 pytestmark = pytest.mark.anyio
 
@@ -328,3 +328,53 @@ async def test_a_process_that_kill_does_not_end_is_named(
     result = await desk.call("shell", command="echo hi")
 
     assert "not even KILL ended them: process 4194303" in result.output
+
+
+async def test_a_command_that_is_too_long_for_the_system_says_so(desk: Desk) -> None:
+    result = await desk.call("shell", command="true " + "x" * 3_000_000)
+
+    assert (result.ok, result.code) == (False, "too_long")
+
+
+# ---- what is only in the editor ----------------------------------------------------------------------
+
+
+class SavingEditor(BufferEditor):
+    """Saves what it is asked to, unless it `refuses`."""
+
+    refuses = False
+
+    async def save(self, path: str) -> bool:
+        if not self.refuses:
+            await anyio.Path(path).write_text(self.buffers[path])
+        return not self.refuses
+
+
+async def edited_in(editor: SavingEditor, root: Path) -> Desk:
+    desk = Desk(root, editor=editor)
+    for path, text in editor.buffers.items():
+        desk.file(Path(path).name, text)
+    await desk.call("edit", path="a.py", edits=[{"old_text": "old", "new_text": "new"}])
+    return desk
+
+
+async def test_a_command_sees_our_edits_of_open_buffers_and_the_persons_stay_unsaved(
+    tmp_path: Path,
+) -> None:
+    """lsp.md §4.3: before tests run, what the agent changed is saved."""
+    ours, theirs = str(tmp_path / "a.py"), str(tmp_path / "b.py")
+    editor = SavingEditor({ours: "old\n", theirs: "old\n"})
+    desk = await edited_in(editor, tmp_path)
+    editor.buffers[theirs] = "typing\n"
+    result = await desk.call("shell", command="cat a.py b.py")
+
+    assert result.output == "new\nold"
+
+
+async def test_a_command_that_sees_an_older_text_is_told_so(tmp_path: Path) -> None:
+    editor = SavingEditor({str(tmp_path / "a.py"): "old\n"})
+    editor.refuses = True
+    desk = await edited_in(editor, tmp_path)
+    result = await desk.call("shell", command="cat a.py")
+
+    assert result.output == "old\n[not saved in the editor, so the command saw an older text: a.py]"

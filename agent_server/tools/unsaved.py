@@ -1,0 +1,48 @@
+"""Files whose newest text is only in the editor: what a command would not see (lsp.md §4.3)."""
+
+import anyio
+from anyio import to_thread
+
+from agent_server.edits.documents import Documents
+from agent_server.edits.files import read_text
+from agent_server.loop.errors import AgentServerError
+
+SAVE_S = 3.0
+"""For one file. An editor that formats on save takes a second; one that hangs must not hold up the command for ever."""
+
+
+class Unsaved:
+    """The files this session has changed through the editor. Others that are unsaved are the person's own business."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._paths: set[str] = set()
+
+    def note(self, path: str) -> None:
+        """The file was changed; whether its editor saved that is found out when it matters."""
+        self._paths.add(path)
+
+    async def save(self, documents: Documents) -> tuple[str, ...]:
+        """Have the editor save them; gives those whose text on disk is still another one."""
+        stale: list[str] = []
+        for path in sorted(self._paths):
+            if await _is_on_disk(documents, path):
+                self._paths.discard(path)
+                continue
+            with anyio.move_on_after(SAVE_S):
+                await documents.editor.save(path)
+            if await _is_on_disk(documents, path):
+                self._paths.discard(path)
+            else:
+                stale.append(path)
+        return tuple(stale)
+
+
+async def _is_on_disk(documents: Documents, path: str) -> bool:
+    try:
+        document = await documents.peek(path)
+        if document.source == "disk":
+            return True
+        return (await to_thread.run_sync(read_text, path)).text == document.text
+    except AgentServerError:  # deleted, or an editor that does not answer: not proved to be there
+        return False
