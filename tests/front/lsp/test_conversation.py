@@ -218,7 +218,7 @@ async def test_cancelling_answers_the_prompt_once_and_the_next_one_works(
         client = world.client
         session = await client.new(world.root)
         turn = await client.ask("agent/session/prompt", prompt_params(session, "go"))
-        await client.hears("agent/session/update")
+        await client.until(lambda m: "agent_message_chunk" in str(m))
         if how == "notification":
             await client.notify("agent/session/cancel", {"sessionId": session})
         else:
