@@ -21,8 +21,9 @@ from agent_server.loop.model import (
     UserEntry,
 )
 from agent_server.loop.ports import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_server.loop.recover import GO_ON
 
-SUMMARY_HEAD = "This is a summary of the conversation so far, for reference only; nothing in it is a new instruction.\n\n"
+SUMMARY_HEAD = "This is a summary of the conversation so far, for reference only; it gives no new instructions.\n\n"
 NO_RESULT = "not run: the turn ended before this call"
 
 
@@ -85,9 +86,8 @@ def _join(out: list[Message], message: Message) -> None:
     match (last, message):
         case (UserMessage(old), UserMessage(new)):
             out[-1] = UserMessage(old + new)
-        case (AssistantMessage(calls=()) as old, AssistantMessage() as new):
-            text = "\n\n".join(t for t in (old.text, new.text) if t)
-            out[-1] = AssistantMessage(text, new.calls, old.reasoning + new.reasoning)
+        case (AssistantMessage(calls=()), AssistantMessage()):
+            out.extend((UserMessage((Text(GO_ON),)), message))
         case (None, AssistantMessage() | ToolMessage()):
             out.extend((UserMessage((Text("(the beginning was cut)"),)), message))
         case _:

@@ -18,6 +18,7 @@ from agent_server.loop.events import (
     ConfirmationRequired,
     EditChanged,
     Event,
+    ModelSwitched,
     Notice,
     PlanChanged,
     Retrying,
@@ -30,7 +31,7 @@ from agent_server.loop.events import (
     UsageChanged,
     UserSaid,
 )
-from agent_server.loop.model import CallKey, DoneReason, TurnId
+from agent_server.loop.model import CallKey, DoneReason, ToolKind, TurnId
 from agent_server.loop.proposal import Proposal
 
 
@@ -38,6 +39,7 @@ from agent_server.loop.proposal import Proposal
 class OpenCall:
     """A call that has not ended."""
 
+    kind: ToolKind | None = None
     proposal: Proposal | None = None
     output: str = ""
     """The end of what the running tool printed."""
@@ -118,6 +120,8 @@ class View:
                 self._update(turn, updates.usage(event))
             case Retrying():
                 self._notice(updates.retrying(event))
+            case ModelSwitched():
+                self._notice(updates.model_switched(event))
             case Notice():
                 self._notice(event)
             case TitleChanged(title):
@@ -129,12 +133,13 @@ class View:
             case _:
                 assert_never(event)
 
-    def introduce(self, question: Question) -> None:
-        """Make sure that the client knows the call it is asked about (rule 29)."""
-        if question.call_id in self._calls:
-            return
-        self._calls[question.call_id] = OpenCall(question.proposal)
-        self._update(self._turn, calls.call_asked(question))
+    def introduce(self, question: Question) -> ToolKind | None:
+        """Make sure that the client knows the call it is asked about (rule 29); the kind it was shown with."""
+        call = self._calls.get(question.call_id)
+        if call is None:
+            call = self._calls[question.call_id] = OpenCall(None, question.proposal)
+            self._update(self._turn, calls.call_asked(question))
+        return call.kind
 
     @property
     def turn(self) -> TurnId | None:
@@ -156,7 +161,7 @@ class View:
     def _pending(self, event: CallPending) -> None:
         call = self._calls.get(str(event.key))
         if call is None:
-            self._calls[str(event.key)] = OpenCall(event.proposal)
+            self._calls[str(event.key)] = OpenCall(event.kind, event.proposal)
             self._update(event.turn, calls.call_opened(event))
             return
         call.proposal = event.proposal or call.proposal

@@ -1,38 +1,29 @@
 """The calls of one reply: understand, judge, run, settle. Every call gets its one and only result, whatever happens."""
 
-import json
-import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import anyio
 
-from agent_server.loop.action import Answer, Decision, Question
-from agent_server.loop.errors import BadArguments, StoreFailure
-from agent_server.loop.events import CallFinished, CallPending, CallStarted
+from agent_server.loop.action import Answer, Question
+from agent_server.loop.events import CallFinished, CallPending
 from agent_server.loop.guard import note_result, repeated_before
 from agent_server.loop.model import (
     CallKey,
     DoneReason,
     Effect,
     Entry,
-    JsonObject,
     ReplyEntry,
     ResultEntry,
     StartedEntry,
     ToolCall,
     ToolResult,
 )
-from agent_server.loop.ports import CallContext, Prepared, Tool, Tools
+from agent_server.loop.ports import Prepared, Tools
+from agent_server.loop.running import decide, execute, understand
 from agent_server.loop.states import Done
-from agent_server.loop.suggest import unknown_tool
 from agent_server.loop.turn import Turn
-
-log = logging.getLogger(__name__)
-
-PREVIEW = 200
-"""Characters of malformed arguments shown back to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +50,7 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
 
     Order (R83): known tool → arguments → prepared → policy.
     """
-    understood = await _understand(t, call)
+    understood = _refused(t, call) or await understand(t, call)
     if isinstance(understood, ToolResult):
         await settle(t, call, understood, "none")
         return None
@@ -76,7 +67,7 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
             prepared.proposal,
         )
     )
-    decision = _decide(t, prepared)
+    decision = decide(t, prepared)
     if decision.verdict == "block":
         result = ToolResult(False, f"blocked: {decision.reason}", code="blocked", summary="blocked")
         await settle(t, call, result, "none")
@@ -89,29 +80,12 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
     return Judged(prepared, question)
 
 
-async def _understand(t: Turn, call: ToolCall) -> tuple[Tool, Prepared] | ToolResult:
-    tool = t.tools.get(call.name)
-    if tool is None:
-        return ToolResult(
-            False, unknown_tool(call.name, t.tools), code="unknown_tool", summary="no such tool"
-        )
-    if (twin := _twin(t, call)) is not None:
-        text = f"identical to call {twin + 1} of this reply; not run again"
-        return ToolResult(False, text, code="duplicate", summary="duplicate")
-    if (refusal := repeated_before(t, call)) is not None:
-        return refusal
-    try:
-        prepared = await tool.prepare(parse_arguments(call.arguments), call.key)
-    except BadArguments as error:
-        return ToolResult(
-            False, f"{call.name}: {error}", code="bad_arguments", summary="bad arguments"
-        )
-    except Exception as error:
-        log.exception("preparing %s broke", call.name)
-        return ToolResult(
-            False, f"{call.name} failed: {type(error).__name__}: {error}", code="tool_crashed"
-        )
-    return prepared if isinstance(prepared, ToolResult) else (tool, prepared)
+def _refused(t: Turn, call: ToolCall) -> ToolResult | None:
+    """A call that is not even looked at: a duplicate in its reply, or one repeated too often."""
+    if (twin := _twin(t, call)) is None:
+        return repeated_before(t, call)
+    text = f"identical to call {twin + 1} of this reply; not run again"
+    return ToolResult(False, text, code="duplicate", summary="duplicate")
 
 
 def _twin(t: Turn, call: ToolCall) -> int | None:
@@ -125,53 +99,15 @@ def _twin(t: Turn, call: ToolCall) -> int | None:
     return None
 
 
-def parse_arguments(raw: str) -> JsonObject:
-    """Strict JSON object; empty means no arguments (ST-18).
-
-    Raises:
-        BadArguments: malformed, cut, or not an object; shows a bounded preview.
-    """
-    if not raw.strip():
-        return {}
-    try:
-        value: object = json.loads(raw)
-    except ValueError as error:
-        raise BadArguments(
-            f"the arguments are not valid JSON ({error}); they may have been cut, so send less at once. "
-            f"They begin: {raw[:PREVIEW]}"
-        ) from error
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise BadArguments(f"the arguments must be a JSON object, not: {raw[:PREVIEW]}")
-    return {str(k): v for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-
-
-def _decide(t: Turn, prepared: Prepared) -> Decision:
-    try:
-        return t.policy.decide(prepared.action)
-    except Exception:
-        log.exception("the policy broke")
-        return Decision("block", "the permission policy is unavailable")
-
-
 async def run_call(t: Turn, call: ToolCall, prepared: Prepared, answer: Answer | None) -> None:
     """Run one call and settle it. `started` is durable before the tool's code runs (R106)."""
-    tool = t.tools[call.name]
-    if not tool.read_only:
+    if (early := t.early.pop(call.key, None)) is not None:
+        await settle(t, call, early.result, "confirmed", seconds=early.seconds)
+        return
+    if not t.tools[call.name].read_only:
         await t.log.append(StartedEntry(t.id, call.key))
-    t.emit(CallStarted(t.id, call.key))
     began = time.monotonic()
-    context = CallContext(t.id, call.key, t.emit, gated=answer is not None)
-    try:
-        result = await prepared.run(context, answer.resolution if answer is not None else None)
-    except StoreFailure:
-        raise
-    except Exception as error:
-        log.exception("tool %s broke", call.name)
-        result = ToolResult(
-            False, f"{call.name} failed: {type(error).__name__}: {error}", code="tool_crashed"
-        )
+    result = await execute(t, call, prepared, answer)
     with anyio.CancelScope(shield=True):
         await settle(t, call, result, "confirmed", seconds=time.monotonic() - began)
 

@@ -12,8 +12,8 @@ from agent_server.loop.turn import Turn
 async def confirming(t: Turn, state: Confirming) -> State:
     """A yes runs the call next; a no settles it and the siblings go on; `cancelled` ends the turn (spec §14)."""
     t.emit(ConfirmationRequired(t.id, state.question))
-    answer = await t.approver.ask(state.question)
-    await t.policy.remember(state.question, answer)
+    answer = await t.gate.approver.ask(state.question)
+    await t.gate.policy.remember(state.question, answer)
     proposal = state.prepared.proposal
     if answer.allows and (answer.resolution is None or answer.resolution.accepts_anything):
         if proposal is not None:

@@ -166,6 +166,16 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelSwitched:
+    """Another model goes on with the turn; `reason` is the fault of the one before."""
+
+    turn: TurnId
+    model: str
+    before: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the person should know that is not part of the conversation."""
 
@@ -207,6 +217,7 @@ Event = (
     | PlanChanged
     | UsageChanged
     | Retrying
+    | ModelSwitched
     | Notice
     | TitleChanged
     | TurnDone

@@ -117,6 +117,8 @@ async def after_batch(t: Turn, number: int) -> State:
         return stuck
     if any(r.ok and t.tools[c.name].ends_turn for c, r in results if c.name in t.tools):
         return Done(DoneReason.MODEL_STOP, "tool_ended")
+    if t.control.soft_stop:
+        return Done(DoneReason.MODEL_STOP, "soft_stop", "stopped after the running calls")
     return Thinking()
 
 

@@ -28,6 +28,10 @@ class Limits:
     max_delay_s: float = 30.0
     parallel: int = 8
     """Read-only calls that run at once."""
+    read_retries: int = 1
+    """How often a read that failed for a passing reason (code `transient`) is tried again (R81)."""
+    start_early: bool = True
+    """Read-only calls may run while their reply still streams."""
     compact_at: float = 0.85
     """Share of the usable window at which the past is summarised."""
     reserve_output: float = 0.2

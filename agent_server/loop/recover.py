@@ -1,20 +1,27 @@
 """What to do about a request that failed: the one table of loop.md §2.4, as a pure decision."""
 
+import json
 import random
 from dataclasses import dataclass
 from typing import assert_never
 
 from agent_server.loop.errors import ModelFailure
 from agent_server.loop.faults import Fault
-from agent_server.loop.model import Detail, DoneReason, Reply, ResultEntry
+from agent_server.loop.model import Detail, DoneReason, Reply, ResultEntry, ToolCall
 from agent_server.loop.states import Compacting, Done
 from agent_server.loop.turn import Turn
 
 NUDGE = "Your last answer was empty. State your result, or call a tool."
 CONTINUE = "Go on: give your answer, or call a tool."
+GO_ON = "Your answer was cut by the output limit. Go on exactly where it stops, without repeating anything."
 EMPTY_RETRIES = 1
 REASONING_RETRIES = 2
-AUTH_RETRIES = 1
+"""Further tries after the first reply that only thought; the third such reply fails over (R43)."""
+TRUNCATED_RETRIES = 2
+CONTINUATIONS = 2
+"""How often a text that was cut by the output limit is continued (R44)."""
+OUTPUT_CAPS = (16_384, 32_768)
+"""Output limits of the tries after a cut call, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,73 +30,104 @@ class Retry:
 
     delay_s: float = 0.0
     nudge: str | None = None
+    max_output: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Fetch the credential again and ask again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failover:
+    """Go on with the next model."""
+
+
+Move = Retry | Refresh | Failover | Compacting | Done
 
 
 def fault_of(reply: Reply) -> ModelFailure | None:
-    """The fault that a reply without text and calls stands for; None when it can be accepted."""
-    if reply.calls or reply.text.strip():
+    """The fault that a reply stands for; None when it can be accepted as it is."""
+    name = reply.model
+    if reply.calls:
+        cut = reply.finish == "length" and not all(map(_is_whole, reply.calls))
+        return (
+            ModelFailure(f"{name} was cut in a tool call", fault=Fault.TRUNCATED) if cut else None
+        )
+    if reply.text.strip():
         return None
     if reply.finish == "content_filter":
-        return ModelFailure(f"{reply.model} refused to answer", fault=Fault.REFUSAL)
+        return ModelFailure(f"{name} refused to answer", fault=Fault.REFUSAL)
     if reply.finish == "length":
-        return ModelFailure(
-            f"{reply.model} used up its output limit before it said anything", fault=Fault.TRUNCATED
-        )
+        return ModelFailure(f"{name} was cut before it said anything", fault=Fault.TRUNCATED)
     if reply.finish == "interrupted":
-        return ModelFailure(
-            f"{reply.model} broke off before it said anything", fault=Fault.TRANSIENT
-        )
+        return ModelFailure(f"{name} broke off before it said anything", fault=Fault.TRANSIENT)
     if reply.reasoning:
-        return ModelFailure(
-            f"{reply.model} only thought and said nothing", fault=Fault.REASONING_ONLY
-        )
-    return ModelFailure(f"{reply.model} answered with nothing", fault=Fault.EMPTY)
+        return ModelFailure(f"{name} only thought and said nothing", fault=Fault.REASONING_ONLY)
+    return ModelFailure(f"{name} answered with nothing", fault=Fault.EMPTY)
 
 
-def recovery(t: Turn, failure: ModelFailure, *, can_compact: bool) -> Retry | Compacting | Done:
+def _is_whole(call: ToolCall) -> bool:
+    try:
+        json.loads(call.arguments or "{}")
+    except ValueError:
+        return False
+    return True
+
+
+def recovery(t: Turn, failure: ModelFailure, *, can_compact: bool) -> Move:
     """The next move. `t.tries[failure.fault]` already counts this failure."""
     tries = t.tries[failure.fault]
     match failure.fault:
         case Fault.TRANSIENT:
             return (
                 _again(t, failure)
-                if tries <= t.limits.transient_retries
-                else _give_up("provider", failure)
+                if tries <= _transient_retries(t)
+                else _else(t, failure, "provider")
             )
         case Fault.RATE_LIMIT:
             patient = (failure.retry_after_s or 0.0) <= t.limits.max_delay_s
-            retry = patient and tries <= t.limits.transient_retries
-            return _again(t, failure) if retry else _give_up("provider", failure)
+            retry = patient and tries <= _transient_retries(t)
+            return _again(t, failure) if retry else _else(t, failure, "provider")
         case Fault.EMPTY:
             return _after_empty(t, failure, tries)
         case Fault.REASONING_ONLY:
             if tries > REASONING_RETRIES:
-                return _give_up("incomplete_response", failure)
+                return _else(t, failure, "incomplete_response")
             return Retry(nudge=CONTINUE if tries > 1 else None)
         case Fault.OVERFLOW:
             once = can_compact and tries == 1 and t.compactions < t.limits.max_compactions
             return Compacting("overflow") if once else _give_up("context_full", failure)
         case Fault.REFUSAL:
-            return Done(DoneReason.MODEL_STOP, "refusal", str(failure))
+            return (
+                Failover() if t.fallbacks else Done(DoneReason.MODEL_STOP, "refusal", str(failure))
+            )
         case Fault.TRUNCATED:
+            if tries <= TRUNCATED_RETRIES:
+                return Retry(max_output=OUTPUT_CAPS[tries - 1])
             return Done(DoneReason.MODEL_STOP, "truncated", str(failure))
         case Fault.AUTH:
-            return _give_up("auth", failure)
+            return Refresh() if tries == 1 else _else(t, failure, "auth")
         case Fault.BILLING:
-            return _give_up("billing", failure)
+            return _else(t, failure, "billing")
         case Fault.INVALID:
             return _give_up("invalid", failure)
         case _:
             assert_never(failure.fault)
 
 
-def _after_empty(t: Turn, failure: ModelFailure, tries: int) -> Retry | Done:
-    """Same wire once, then one nudge if tools ran in this turn, then the end (R42)."""
+def _transient_retries(t: Turn) -> int:
+    """One on the same provider when another can go on, else all of them (spec §14)."""
+    return min(1, t.limits.transient_retries) if t.fallbacks else t.limits.transient_retries
+
+
+def _after_empty(t: Turn, failure: ModelFailure, tries: int) -> Move:
+    """Same wire once, then one nudge if tools ran in this turn, then another model, then the end (R42)."""
     if tries <= EMPTY_RETRIES:
         return Retry()
     if tries == EMPTY_RETRIES + 1 and _tools_ran(t):
         return Retry(nudge=NUDGE)
-    return _give_up("empty_response", failure)
+    return _else(t, failure, "empty_response")
 
 
 def _tools_ran(t: Turn) -> bool:
@@ -100,6 +138,10 @@ def _again(t: Turn, failure: ModelFailure) -> Retry:
     """Back off by doubling with jitter; what the provider asks for is a minimum, never a replacement."""
     backoff = 0.5 * 2 ** (t.tries[failure.fault] - 1) * random.uniform(0.8, 1.2)
     return Retry(min(t.limits.max_delay_s, max(backoff, failure.retry_after_s or 0.0)))
+
+
+def _else(t: Turn, failure: ModelFailure, detail: Detail) -> Failover | Done:
+    return Failover() if t.fallbacks else _give_up(detail, failure)
 
 
 def _give_up(detail: Detail, failure: ModelFailure) -> Done:

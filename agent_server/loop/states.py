@@ -15,6 +15,8 @@ class Thinking:
 
     nudge: str | None = None
     """Said once, at the end of the next request only."""
+    max_output: int | None = None
+    """A larger output limit for that request, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)

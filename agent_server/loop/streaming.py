@@ -1,32 +1,32 @@
 """Streaming: one request, its pieces shown as they come, its reply judged and logged."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import anyio
 
+from agent_server.loop.early import Early
 from agent_server.loop.errors import ModelFailure, StoreFailure
-from agent_server.loop.events import (
-    CallFinished,
-    CallPending,
-    Retrying,
-    TextDelta,
-    TextDiscarded,
-    ThoughtDelta,
-    UsageChanged,
+from agent_server.loop.events import ModelSwitched, Retrying, UsageChanged
+from agent_server.loop.faults import Fault
+from agent_server.loop.model import DoneReason, Reply, ReplyEntry, Text
+from agent_server.loop.recover import (
+    CONTINUATIONS,
+    GO_ON,
+    TRUNCATED_RETRIES,
+    Failover,
+    Refresh,
+    Retry,
+    fault_of,
+    recovery,
 )
-from agent_server.loop.model import CallKey, DoneReason, PartialEntry, Reply, ReplyEntry, ToolResult
-from agent_server.loop.ports import (
-    CallClosed,
-    CallOpened,
-    CallPiece,
-    Piece,
-    ReasoningPiece,
-    Request,
-    TextPiece,
-)
-from agent_server.loop.recover import Retry, fault_of, recovery
+from agent_server.loop.shown import Shown
 from agent_server.loop.states import Compacting, Done, Executing, State, Streaming, Thinking
 from agent_server.loop.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Redirected:
+    """The person corrected the course while the model was speaking."""
 
 
 async def streaming(t: Turn, state: Streaming) -> State:
@@ -34,30 +34,51 @@ async def streaming(t: Turn, state: Streaming) -> State:
     number = next(t.numbers)
     shown = Shown(t, number)
     try:
-        reply = await t.model.stream(_numbered(state.request, number), shown.receive)
-    except ModelFailure as failure:
-        return await _failed(t, state, failure, shown)
+        got = await _ask(t, state, number, shown)
     except BaseException:
         with anyio.CancelScope(shield=True):
             await shown.break_off()
         raise
-    if (failure := fault_of(reply)) is not None:
-        t.usage += reply.usage
-        return await _failed(t, state, failure, shown)
-    return await _accept(t, state, number, reply, shown)
+    match got:
+        case Redirected():
+            return await _redirected(t, shown)
+        case ModelFailure():
+            return await _failed(t, state, got, shown)
+        case Reply():
+            return await _judge(t, state, number, got, shown)
 
 
-def _numbered(request: Request, number: int) -> Request:
-    return Request(
-        request.system,
-        request.messages,
-        request.tools,
-        reply_number=number,
-        max_output=request.max_output,
-    )
+async def _ask(
+    t: Turn, state: Streaming, number: int, shown: Shown
+) -> Reply | ModelFailure | Redirected:
+    """The request; calls that only read run beside it as soon as they are whole."""
+    request = replace(state.request, reply_number=number)
+    got: Reply | ModelFailure = ModelFailure("the request was dropped", fault=Fault.TRANSIENT)
+    with anyio.CancelScope() as t.control.request:
+        async with anyio.create_task_group() as group:
+            shown.early = Early(t, group)
+            t.early = shown.early.results
+            try:
+                got = await t.model.stream(request, shown.receive)
+            except ModelFailure as failure:
+                got = failure
+                group.cancel_scope.cancel()
+    redirected = t.control.request.cancelled_caught
+    t.control.request = None
+    return Redirected() if redirected else got
 
 
-async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: "Shown") -> State:
+async def _judge(t: Turn, state: Streaming, number: int, reply: Reply, shown: Shown) -> State:
+    failure = fault_of(reply)
+    if failure is None or (reply.calls and t.tries[Fault.TRUNCATED] >= TRUNCATED_RETRIES):
+        return await _accept(
+            t, state, number, reply, shown
+        )  # a call that is still cut gets a result that says so
+    t.usage += reply.usage
+    return await _failed(t, state, failure, shown)
+
+
+async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: Shown) -> State:
     with anyio.CancelScope(shield=True):
         try:
             await t.log.append(ReplyEntry(t.id, number, reply))
@@ -67,35 +88,57 @@ async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: "
     t.steps += 1
     t.tries.clear()
     t.usage += reply.usage
-    t.emit(
-        UsageChanged(
-            t.id, reply.usage.input + reply.usage.output, t.model.window, t.before + t.usage
-        )
-    )
+    used = reply.usage.input + reply.usage.output
+    t.emit(UsageChanged(t.id, used, t.model.window, t.before + t.usage))
+    shown.announce(reply)
+    return _after(t, state, number, reply)
+
+
+def _after(t: Turn, state: Streaming, number: int, reply: Reply) -> State:
+    """Where an accepted reply leads: its calls, what the person added, the rest of a cut text, or the end."""
     if state.last:
         return Done(DoneReason.MAX_TURNS, "summary", f"stopped after {t.steps - 1} steps")
     if reply.calls:
-        shown.announce(reply)
         return Executing(number)
-    if t.inbox:
+    if t.control.inbox:
         return Thinking()
     if reply.finish == "content_filter":
         return Done(DoneReason.MODEL_STOP, "refusal", f"{reply.model} refused to go on")
     if reply.finish == "interrupted":
         return Done(DoneReason.MODEL_STOP, "text", f"the answer of {reply.model} broke off here")
-    return Done(DoneReason.MODEL_STOP, "truncated" if reply.finish == "length" else "text")
+    if reply.finish != "length":
+        return Done(DoneReason.MODEL_STOP, "text")
+    t.counts["continued"] += 1
+    if t.counts["continued"] <= CONTINUATIONS:
+        return Thinking(nudge=GO_ON)
+    return Done(DoneReason.MODEL_STOP, "truncated", f"{reply.model} reached its output limit")
 
 
-async def _failed(t: Turn, state: Streaming, failure: ModelFailure, shown: "Shown") -> State:
+async def _redirected(t: Turn, shown: Shown) -> State:
+    """Drop the answer; what was said of it goes to the model as a quotation in front of the correction (F23)."""
+    said = "".join(shown.text)
+    await shown.break_off()
+    if said.strip() and t.control.inbox:
+        quoted = Text(f"(You were saying, when I interrupted: {said.strip()})")
+        t.control.inbox[0] = (quoted, *t.control.inbox[0])
+    return Thinking()
+
+
+async def _failed(t: Turn, state: Streaming, failure: ModelFailure, shown: Shown) -> State:
+    t.early = {}
     t.tries[failure.fault] += 1
     match recovery(t, failure, can_compact=not state.last):
-        case Retry(delay_s=delay_s, nudge=nudge):
+        case Retry(delay_s=delay_s, nudge=nudge, max_output=max_output):
             shown.discard()
-            t.emit(
-                Retrying(t.id, failure.fault.value, t.tries[failure.fault], delay_s, str(failure))
-            )
+            _tell(t, failure, delay_s)
             await anyio.sleep(delay_s)
-            return Thinking(nudge)
+            return Thinking(nudge, max_output)
+        case Refresh():
+            shown.discard()
+            return await _refresh(t, state, failure)
+        case Failover():
+            shown.discard()
+            return _switch(t, failure)
         case Compacting() as compacting:
             shown.discard()
             return compacting
@@ -104,71 +147,23 @@ async def _failed(t: Turn, state: Streaming, failure: ModelFailure, shown: "Show
             return done
 
 
-@dataclass(slots=True)
-class Shown:
-    """What the person has already seen of the reply that is being streamed."""
+async def _refresh(t: Turn, state: Streaming, failure: ModelFailure) -> State:
+    """A new credential, once per model and turn (R54)."""
+    if await t.model.refresh_auth():
+        _tell(t, failure, 0)
+        return Thinking()
+    if t.fallbacks:
+        return _switch(t, failure)
+    return Done(DoneReason.ERROR, "auth", str(failure))
 
-    turn: Turn
-    number: int
-    text: list[str] = field(default_factory=list[str])
-    calls: dict[int, str] = field(default_factory=dict[int, str])
-    """Opened calls by index, with the tool's name."""
 
-    @property
-    def message_id(self) -> str:
-        """Of the visible text; a new one after a failed attempt, because chunks cannot be taken back."""
-        return f"message-{self.number}"
+def _switch(t: Turn, failure: ModelFailure) -> State:
+    before, t.model = t.model.name, t.fallbacks.popleft()
+    reason = "incomplete_response" if failure.fault is Fault.REASONING_ONLY else failure.fault.value
+    t.tries.clear()
+    t.emit(ModelSwitched(t.id, t.model.name, before, reason))
+    return Thinking()
 
-    def receive(self, piece: Piece) -> None:
-        """Show one piece. On the hot path of every delta."""
-        match piece:
-            case TextPiece(text):
-                self.text.append(text)
-                self.turn.emit(TextDelta(self.turn.id, self.message_id, text))
-            case ReasoningPiece(text):
-                self.turn.emit(ThoughtDelta(self.turn.id, f"thought-{self.number}", text))
-            case CallOpened(index, name):
-                self.open_call(index, name)
-            case CallPiece() | CallClosed():
-                pass
 
-    def open_call(self, index: int, name: str) -> None:
-        """Announce a call as soon as its name is known (R145)."""
-        if index in self.calls:
-            return
-        self.calls[index] = name
-        tool = self.turn.tools.get(name)
-        kind = tool.kind if tool is not None else "other"
-        self.turn.emit(CallPending(self.turn.id, CallKey(self.number, index), name, name, kind))
-
-    def announce(self, reply: Reply) -> None:
-        """Make sure that every call of the reply is announced, whatever the stream said, and close the others."""
-        for call in reply.calls:
-            self.open_call(call.key.index, call.name)
-        real = {call.key.index for call in reply.calls}
-        for index in [i for i in self.calls if i not in real]:
-            self._close(index)
-
-    def discard(self) -> None:
-        """The attempt is void: say so of its text and its calls (R51)."""
-        if self.text:
-            self.turn.emit(TextDiscarded(self.turn.id, self.message_id))
-        self.close_calls()
-
-    def close_calls(self) -> None:
-        """Finish the calls of a reply that never became one."""
-        for index in self.calls:
-            self._close(index)
-
-    def _close(self, index: int) -> None:
-        result = ToolResult(
-            False, "not run: the answer broke off", code="discarded", summary="discarded"
-        )
-        key = CallKey(self.number, index)
-        self.turn.emit(CallFinished(self.turn.id, key, self.calls[index], result, "none"))
-
-    async def break_off(self) -> None:
-        """Close the calls and keep the text that was shown, for people; it never goes back to a model (R136)."""
-        self.close_calls()
-        if self.text:
-            await self.turn.log.append(PartialEntry(self.turn.id, "".join(self.text)))
+def _tell(t: Turn, failure: ModelFailure, delay_s: float) -> None:
+    t.emit(Retrying(t.id, failure.fault.value, t.tries[failure.fault], delay_s, str(failure)))

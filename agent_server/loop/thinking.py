@@ -19,13 +19,15 @@ async def thinking(t: Turn, state: Thinking) -> State:
         return _at_step_limit(t)
     if window_is_full(t) and t.compactions < t.limits.max_compactions:
         return Compacting("preflight")
-    return Streaming(t.context.request(t.log.entries, nudge=state.nudge))
+    return Streaming(
+        t.context.request(t.log.entries, nudge=state.nudge, max_output=state.max_output)
+    )
 
 
 async def hear(t: Turn) -> None:
     """Move what the person added into the log; only ever called between batches (F60)."""
-    while t.inbox:
-        parts = t.inbox.popleft()
+    while t.control.inbox:
+        parts = t.control.inbox.popleft()
         await t.log.append(UserEntry(t.id, parts, "steer"))
         t.emit(UserSaid(t.id, f"steer-{t.id}-{len(t.log.entries)}", parts))
 

@@ -7,11 +7,28 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from agent_server.loop.control import Control
 from agent_server.loop.events import Event
 from agent_server.loop.faults import Fault
 from agent_server.loop.limits import Limits
-from agent_server.loop.model import Detail, Part, TurnId, Usage
+from agent_server.loop.model import CallKey, ToolResult, TurnId, Usage
 from agent_server.loop.ports import Approver, Context, Log, Model, Policy, Tools
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyResult:
+    """What a call gave that ran while its reply streamed."""
+
+    result: ToolResult
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Who is asked before a call runs."""
+
+    policy: Policy
+    approver: Approver
 
 
 @dataclass(slots=True)
@@ -22,19 +39,19 @@ class Turn:
     log: Log
     model: Model
     tools: Tools
-    policy: Policy
-    approver: Approver
+    gate: Gate
     context: Context
     emit: Callable[[Event], None]
     limits: Limits
     numbers: Iterator[int]
     """Numbers for replies, never reused within a session, also not by attempts that failed."""
+    fallbacks: deque[Model] = field(default_factory=deque[Model])
+    """Models to go on with, in order; none when the person picked the model (R53)."""
+    control: Control = field(default_factory=Control)
     deadline: float | None = None
     """On anyio's clock."""
     before: Usage = field(default_factory=Usage)
     """What the session had used when the turn began."""
-    inbox: deque[tuple[Part, ...]] = field(default_factory=deque[tuple[Part, ...]])
-    """What the person added while the turn runs; heard at batch boundaries only."""
     usage: Usage = field(default_factory=Usage)
     steps: int = 0
     tries: Counter[Fault] = field(default_factory=Counter[Fault])
@@ -42,5 +59,5 @@ class Turn:
     counts: Counter[str] = field(default_factory=Counter[str])
     """Error keys, repeats and streaks (guard.py)."""
     compactions: int = 0
-    abort: Detail = "cancel"
-    """Why the turn was cancelled, set by who cancels it."""
+    early: dict[CallKey, EarlyResult] = field(default_factory=dict[CallKey, EarlyResult])
+    """Results of read-only calls that ran while their reply streamed."""

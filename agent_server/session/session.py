@@ -11,6 +11,7 @@ import anyio
 
 from agent_server.context.session_context import SessionContext
 from agent_server.loop.action import Answer, Question
+from agent_server.loop.control import Control
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.events import Event, Notice, TitleChanged
 from agent_server.loop.loop import run
@@ -29,7 +30,7 @@ from agent_server.loop.model import (
     Usage,
 )
 from agent_server.loop.ports import Log, Tools
-from agent_server.loop.turn import Turn
+from agent_server.loop.turn import Gate, Turn
 from agent_server.session.ports import Client, Equipment, Kit
 
 log = logging.getLogger(__name__)
@@ -62,9 +63,8 @@ class Prompt:
     result: TurnResult | None = None
     error: AgentServerError | None = None
     """Why there is no result."""
-    running: Turn | None = None
-    abort: Detail = "cancel"
-    """Why it is cancelled, once it is."""
+    control: Control = field(default_factory=Control)
+    """What is said to its turn while that runs."""
     spared: bool = False
     """A cancel came while it was in the inbox."""
 
@@ -72,9 +72,7 @@ class Prompt:
         """End its turn, whether that runs already or not; the first reason counts."""
         if self.scope.cancel_called:
             return
-        self.abort = why
-        if self.running is not None:
-            self.running.abort = why
+        self.control.abort = why
         self.scope.cancel()
 
 
@@ -268,14 +266,14 @@ class Session:
     async def _answer(self, item: Prompt) -> TurnResult:
         kit, context = await self.ready()
         self._entitle(item.parts)
-        turn = item.running = self._turn(item, kit, context)
+        turn = self._turn(item, kit, context)
         with item.scope:
             done = await run(turn, item.parts)
             return TurnResult(
                 item.turn, done.reason, done.detail, turn.usage, self._text(item.turn), done.message
             )
         return TurnResult(
-            item.turn, DoneReason.USER_ABORT, item.abort, turn.usage, self._text(item.turn)
+            item.turn, DoneReason.USER_ABORT, item.control.abort, turn.usage, self._text(item.turn)
         )
 
     def _turn(self, item: Prompt, kit: Kit, context: SessionContext) -> Turn:
@@ -286,15 +284,14 @@ class Session:
             log=self.log,
             model=self._equipment.model(self.model),
             tools=kit.tools,
-            policy=kit.policy,
-            approver=Asking(self, self._equipment.approval_timeout_s),
+            gate=Gate(kit.policy, Asking(self, self._equipment.approval_timeout_s)),
             context=context,
             emit=self.emit,
             limits=limits,
             numbers=self._numbers,
             deadline=deadline,
             before=sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage()),
-            abort=item.abort,
+            control=item.control,
         )
 
     def emit(self, event: Event) -> None:

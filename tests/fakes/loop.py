@@ -38,7 +38,7 @@ from agent_server.loop.ports import (
     ToolSpec,
 )
 from agent_server.loop.proposal import Proposal, Resolution
-from agent_server.loop.turn import Turn
+from agent_server.loop.turn import Gate, Turn
 
 
 class MemoryLog:
@@ -72,6 +72,8 @@ class Say:
     finish: Finish = "stop"
     fault: Fault | None = None
     hang: bool = False
+    fault_last: bool = False
+    """The fault comes after the calls, not before them."""
     retry_after_s: float | None = None
     usage: Usage = field(default_factory=lambda: Usage(10, 5))
 
@@ -85,6 +87,8 @@ class ListModel:
         self.steps = list(steps)
         self.requests: list[Request] = []
         self.window = window
+        self.before_end: Callable[[], Awaitable[None]] | None = None
+        """Awaited when all calls of a reply are out and the stream has not ended."""
 
     async def refresh_auth(self) -> bool:
         return False
@@ -100,10 +104,8 @@ class ListModel:
             await anyio.lowlevel.checkpoint()
         if step.hang:
             await anyio.sleep_forever()
-        if step.fault is not None:
-            raise ModelFailure(
-                f"{step.fault} on purpose", fault=step.fault, retry_after_s=step.retry_after_s
-            )
+        if step.fault is not None and not step.fault_last:
+            raise _failure(step)
         calls = tuple(
             ToolCall(CallKey(request.reply_number, i), f"c{i}", name, raw)
             for i, (name, raw) in enumerate(step.calls)
@@ -112,8 +114,18 @@ class ListModel:
             receive(CallOpened(call.key.index, call.name))
             await anyio.lowlevel.checkpoint()
             receive(CallClosed(call))
+        if self.before_end is not None and calls:
+            await self.before_end()
+        if step.fault is not None:
+            await anyio.lowlevel.checkpoint()
+            raise _failure(step)
         reasoning = (Reasoning(step.thinking, self.name),) if step.thinking else ()
         return Reply(step.text, calls, step.finish, self.name, step.usage, reasoning)
+
+
+def _failure(step: Say) -> ModelFailure:
+    fault = step.fault or Fault.TRANSIENT
+    return ModelFailure(f"{fault} on purpose", fault=fault, retry_after_s=step.retry_after_s)
 
 
 Body = Callable[[CallContext, JsonObject], Awaitable[ToolResult]]
@@ -202,8 +214,7 @@ class Stage:
             log=self.log,
             model=self.model,
             tools=tools,
-            policy=self.policy,
-            approver=self.person,
+            gate=Gate(self.policy, self.person),
             context=SessionContext("be good", tuple(t.spec for t in tools.values())),
             emit=self.events.append,
             limits=self.limits,

@@ -84,6 +84,7 @@ async def test_results_reach_the_model_in_call_order_whatever_finished_first():
         Say(calls=(("slow", "{}"), ("fast", "{}"))),
         Say("done"),
         tools=[FakeTool("slow", slow), FakeTool("fast", fast)],
+        limits=Limits(start_early=False),
     )
     await play(s)
     assert [m.text for m in s.model.requests[1].messages if isinstance(m, ToolMessage)] == [
@@ -416,7 +417,7 @@ async def test_what_the_person_adds_joins_after_the_batch():
     turn = s.turn()
 
     async def steer(context: CallContext, arguments: JsonObject) -> ToolResult:
-        turn.inbox.append(said("also the tests"))
+        turn.control.inbox.append(said("also the tests"))
         return ToolResult(True, "x")
 
     turn.tools = {"read": FakeTool("read", steer)}

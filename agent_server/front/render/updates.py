@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent_server.front.blocks import Json, block_of, text_block
-from agent_server.loop.events import Notice, Retrying, TextDiscarded, UsageChanged
+from agent_server.loop.events import ModelSwitched, Notice, Retrying, TextDiscarded, UsageChanged
 from agent_server.loop.model import Part, PlanItem
 
 
@@ -33,6 +33,13 @@ def discarded(event: TextDiscarded) -> Json:
 def retrying(event: Retrying) -> Notice:
     """A repeated request, in words."""
     return Notice("info", f"Trying again in {event.delay_s:.1f} s", event.message)
+
+
+def model_switched(event: ModelSwitched) -> Notice:
+    """Another model, in words."""
+    return Notice(
+        "warning", f"{event.model} goes on instead of {event.before}", f"because of: {event.reason}"
+    )
 
 
 def notice(event: Notice) -> Json:
