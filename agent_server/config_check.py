@@ -40,6 +40,8 @@ def checked_table(
     layer: Layer = {}
     for key, value in table.items():
         here = (*path, key)
+        if value is None:  # clients send null for what a person did not set; TOML has none
+            continue
         if key not in known:
             problems.append(source.problem(here, "is no setting"))
             continue

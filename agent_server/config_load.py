@@ -97,7 +97,7 @@ def _read_toml(path: Path, problems: list[Problem]) -> tuple[Source, Mapping[str
         return Source(str(path), text), tomllib.loads(text)
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
         problems.append(Problem(str(path), "", f"cannot be read: {error}"))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
@@ -193,7 +193,8 @@ def _stricter(current: Settings, key: tuple[str, ...], value: object) -> bool:
             return True
         case ("limits", name), int() | float():
             now = cast("float | None", getattr(current.limits, name))
-            return now is None or value <= now
+            # 0 switches some of them off.
+            return value > 0 and (now is None or value <= now)
         case _:
             return False
 

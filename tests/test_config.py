@@ -156,6 +156,19 @@ def test_a_file_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
     assert len(problems) == 1
 
 
+def test_a_file_nested_beyond_reason_is_a_problem(tmp_path: Path) -> None:
+    settings, problems = settings_of(tmp_path, "a = " + "[" * 100_000)
+
+    assert settings == Settings()
+    assert len(problems) == 1
+
+
+def test_an_option_that_is_null_is_not_set(tmp_path: Path) -> None:
+    options = {"model": None, "limits": {"max_turns": None}}
+
+    assert settings_of(tmp_path, 'model = "m"', options=options) == (Settings(model="m"), ())
+
+
 def test_a_wrong_environment_variable_is_named(tmp_path: Path) -> None:
     settings, problems = settings_of(tmp_path, environ={"AGENT_SERVER_MODE": "yolo"})
 
@@ -199,6 +212,12 @@ api_key_command = "steal"
         "providers.openai.base_url": 8,
         "providers.openai.api_key_command": 9,
     }
+
+
+def test_a_workspace_may_not_switch_a_guard_off_with_zero(tmp_path: Path) -> None:
+    settings, problems = settings_of(tmp_path, workspace="[limits]\nempty_results = 0")
+
+    assert (settings, [p.key for p in problems]) == (Settings(), ["limits.empty_results"])
 
 
 def test_the_person_may_loosen_again_what_a_workspace_tightened(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ A provider that is not listed is litellm's, with its key in `<NAME>_API_KEY`, or
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ PROVIDERS = (
         "ollama",
         ("OLLAMA_API_KEY",),
         "http://127.0.0.1:11434/v1",
-        ("OLLAMA_BASE_URL",),
+        ("OLLAMA_BASE_URL", "OLLAMA_API_BASE", "OLLAMA_HOST"),
         local=True,
     ),
     Provider(
@@ -96,6 +97,17 @@ def provider(name: str) -> Provider:
     """The provider of that name; one we do not know is litellm's."""
     variable = name.upper().replace("-", "_")
     return BY_NAME.get(name) or Provider(name, (f"{variable}_API_KEY",))
+
+
+def set_address(known: Provider, environ: Mapping[str, str]) -> str | None:
+    """The address that a variable sets in place of the provider's own. Ollama names a mere host."""
+    given = next((environ[name] for name in known.url_variables if environ.get(name)), None)
+    if given is None or not known.local:
+        return given
+    url = given if "://" in given else f"http://{given}"
+    # What a server listens on is not where a client finds it.
+    url = url.replace("//0.0.0.0", "//127.0.0.1").rstrip("/")
+    return url if urlsplit(url).path else f"{url}/v1"
 
 
 def set_variable(known: Provider, environ: Mapping[str, str]) -> str | None:

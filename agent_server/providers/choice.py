@@ -39,10 +39,13 @@ def choose(
         return Choice(session, "It was chosen in this session.")
     if settings.model:
         return Choice(settings.model, "It is the `model` of the settings.")
-    for known in PROVIDERS:
-        name, variable = _default(known, settings, environ), set_variable(known, environ)
-        if name and variable:
+    with_key = [(known, v) for known in PROVIDERS if (v := set_variable(known, environ))]
+    for known, variable in with_key:
+        if name := _default(known, settings, environ):
             return Choice(name, f"No model is named, and {variable} is set.")
+    if with_key:
+        why = "its address is not the provider's own, so which models it has is not known"
+        return Choice(DEMO, f"No model is named; {with_key[0][1]} is set, but {why}.")
     return Choice(DEMO, "No model is named, and no provider's key was found.")
 
 

@@ -58,9 +58,8 @@ class LitellmModel:
             await self._process.start()
             watch = Watch(self._timeouts)
             with watch.scope:
-                return await self._streamed(
-                    call, Assembler(self.name, request, receive, self._price), watch
-                )
+                assembler = Assembler(self.name, request, receive, self._price)
+                return await self._streamed(call, assembler, watch, key)
         except WorkerDied as error:
             message = f"{self.name} broke off: the worker process of litellm died ({error})"
             raise ModelFailure(message, fault=Fault.TRANSIENT) from error
@@ -70,14 +69,16 @@ class LitellmModel:
         """Fetch the key again."""
         return await self._key.refresh()
 
-    async def _streamed(self, call: Json, assembler: Assembler, watch: Watch) -> Reply:
+    async def _streamed(
+        self, call: Json, assembler: Assembler, watch: Watch, key: str | None
+    ) -> Reply:
         async with aclosing(self._process.stream(call)) as messages:
             async for message in messages:
                 if chunk := message.get("chunk"):
                     assembler.chunk(chunk)
                     watch.chunk(substance=assembler.anything)
                 elif error := message.get("error"):
-                    raise self._failure(error, call.get("api_key"))
+                    raise self._failure(error, key)
         # litellm makes an error of an end without a label, so this end was a proper one.
         assembler.terminated = True
         return assembler.reply()
@@ -93,10 +94,11 @@ class LitellmModel:
             call["tools"] = wire.tools(request.tools)
         if request.max_output is not None:
             call["max_tokens"] = request.max_output
+        if self._base_url is not None:
+            # Local servers want no key, but litellm refuses to ask them without one.
+            call |= {"base_url": self._base_url, "api_key": "none"}
         if key is not None:
             call["api_key"] = key
-        if self._base_url is not None:
-            call["base_url"] = self._base_url
         return call
 
     def _failure(self, error: Json, key: str | None) -> ModelFailure:

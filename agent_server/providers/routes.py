@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from agent_server.config import ProviderSettings, Settings
 from agent_server.loop.errors import BadSetting
 from agent_server.loop.ports import Model
-from agent_server.providers.catalog import PROVIDERS, Provider, provider, set_variable
+from agent_server.providers.catalog import PROVIDERS, Provider, provider, set_address, set_variable
 from agent_server.providers.choice import DEMO, SCRIPTED
 from agent_server.providers.demo import demo_model
 from agent_server.providers.http_chat import Endpoint, HttpChatModel
@@ -54,9 +54,7 @@ def route(name: str, settings: Settings, environ: Mapping[str, str]) -> Route:
     """
     known, model = _split(name)
     own = settings.providers.get(known.name, ProviderSettings())
-    override = own.base_url or next(
-        (environ[v] for v in known.url_variables if environ.get(v)), None
-    )
+    override = own.base_url or set_address(known, environ)
     base_url = override or known.base_url
     if settings.engine == "http" and base_url is None:
         raise BadSetting(

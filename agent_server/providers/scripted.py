@@ -207,9 +207,6 @@ def read_script(path: Path) -> tuple[Step, ...]:
     )
 
 
-_NUMBERS = {"delay_ms": float, "chunk": int, "status": int, "retry_after_s": float}
-
-
 def parse_step(step: object, where: str = "a step") -> Step:
     """One step from its JSON object; `where` begins the sentence of an error.
 
@@ -223,7 +220,7 @@ def parse_step(step: object, where: str = "a step") -> Step:
         raise BadSetting(f"{where} has the unknown field {unknown[0]!r}")
     try:
         return Step(**{key: _field(key, value) for key, value in given.items()})  # pyright: ignore[reportArgumentType]
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError, KeyError, ArithmeticError) as error:
         raise BadSetting(f"{where} is not usable: {error}") from error
 
 
@@ -233,8 +230,10 @@ def _field(key: str, value: object) -> object:
             return value
         case "calls", list():
             return tuple(_call(cast("JsonObject", call)) for call in cast("list[object]", value))
-        case (("delay_ms" | "chunk" | "status" | "retry_after_s"), int() | float()) if value > 0:
-            return _NUMBERS[key](value)
+        case (("chunk" | "status"), int()) if value > 0:
+            return value
+        case (("delay_ms" | "retry_after_s"), int() | float()) if value >= 0:
+            return float(value)
         case "fault", str():
             return Fault(value)
         case "finish", str() if value in get_args(Finish):

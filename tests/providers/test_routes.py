@@ -51,7 +51,10 @@ def test_the_first_provider_with_a_key_is_taken_and_the_variable_named() -> None
 def test_a_key_for_another_address_names_no_model() -> None:
     environ = {"OPENAI_API_KEY": "y", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
 
-    assert choose(Settings(), environ).name == "demo"
+    choice = choose(Settings(), environ)
+
+    assert choice.name == "demo"
+    assert choice.why.startswith("No model is named; OPENAI_API_KEY is set, but its address is not")
 
 
 def test_without_any_key_it_is_the_demo_and_no_real_model() -> None:
@@ -83,6 +86,8 @@ def test_offered_are_the_current_the_named_and_those_with_a_key() -> None:
         ("openai/gpt-x", {"OPENAI_BASE_URL": "http://h/v1"}, "http", "http://h/v1", "gpt-x"),
         ("openrouter/a/b", {}, "http", "https://openrouter.ai/api/v1", "a/b"),
         ("ollama/qwen", {}, "http", "http://127.0.0.1:11434/v1", "qwen"),
+        ("ollama/qwen", {"OLLAMA_API_BASE": "http://h:1"}, "http", "http://h:1/v1", "qwen"),
+        ("ollama/qwen", {"OLLAMA_HOST": "0.0.0.0:2"}, "http", "http://127.0.0.1:2/v1", "qwen"),
         ("local/m", {}, "http", "http://127.0.0.1:9999/v1", "m"),
         ("gpt-4o", {}, "http", "https://api.openai.com/v1", "gpt-4o"),
         ("claude-x", {}, "litellm", None, "claude-x"),

@@ -134,6 +134,8 @@ def test_a_script_file_gives_its_steps(tmp_path: Path) -> None:
         {"calls": [{}]},
         {"chunk": 0},
         {"usage": {"x": 1}},
+        {"usage": {"cost": "dear"}},
+        {"delay_ms": -1},
     ],
 )
 def test_a_step_that_makes_no_sense_is_named(step: object) -> None:
