@@ -7,13 +7,13 @@ of settings and the models' clients are shared by all.
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
 import anyio.to_thread
 
-from agent_server.config import Home, Problem, Settings
+from agent_server.config import FallbackProvider, Home, Problem, ProviderSettings, Settings
 from agent_server.config_load import find_home, load
 from agent_server.edits.documents import Documents
 from agent_server.loop.action import Scope
@@ -26,16 +26,18 @@ from agent_server.policy.grants import Grant, read_grant
 from agent_server.policy.places import Places
 from agent_server.policy.rules import Rule, RuleVerdict, parse_rule
 from agent_server.policy.session_policy import SessionPolicy
-from agent_server.providers.http_chat import Endpoint, HttpChatModel
-from agent_server.providers.http_clients import HttpClients
-from agent_server.providers.keys import EnvironmentKey
-from agent_server.providers.scripted import ScriptedModel, read_script
+from agent_server.providers.choice import DEMO, Choice, choose, selectable
+from agent_server.providers.routes import Models, open_models
 from agent_server.session.ports import Kit, Place
 from agent_server.session.sessions import Sessions
 from agent_server.store.sessions import SessionStore
 from agent_server.tools.registry import build
 from agent_server.tools.services import Limits as ToolLimits
 from agent_server.tools.services import Services
+
+CONNECT_S = 10.0
+"""Long enough for a TLS handshake over a bad line."""
+HOW_TO_CHOOSE = "Set `model` in config.toml, or AGENT_SERVER_MODEL; `agent-server doctor` says what was looked for."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,10 @@ async def open_sessions(
     overrides = {**client_options, **given(options)}
     sources = Sources(find_home(environ), environ, overrides)
     store = SessionStore(sources.home.sessions_db)
-    clients = HttpClients(10.0)
-    async with Sessions(store, lambda cwd: Bench.at(cwd, sources, store, clients)) as sessions:
+    async with (
+        open_models(environ, connect_s=CONNECT_S) as models,
+        Sessions(store, lambda cwd: Bench.at(cwd, sources, store, models)) as sessions,
+    ):
         yield sessions
 
 
@@ -74,9 +78,10 @@ class Bench:
 
     def __init__(
         self,
+        cwd: str,
         sources: Sources,
         store: SessionStore,
-        clients: HttpClients,
+        models: Models,
         settings: Settings,
         problems: tuple[Problem, ...],
     ) -> None:
@@ -85,14 +90,15 @@ class Bench:
         self._store = store
         self._settings = settings
         self._problems = problems
-        self._clients = clients
+        self._shared = models
+        self._cwd = cwd
         self._models: dict[str, Model] = {}
 
     @staticmethod
-    def at(cwd: str, sources: Sources, store: SessionStore, clients: HttpClients) -> "Bench":
+    def at(cwd: str, sources: Sources, store: SessionStore, models: Models) -> "Bench":
         """From the settings as they are now."""
         settings, problems = load(sources.home, Path(cwd), sources.environ, sources.overrides)
-        return Bench(sources, store, clients, settings, problems)
+        return Bench(cwd, sources, store, models, settings, problems)
 
     @property
     def mode(self) -> Mode:
@@ -100,9 +106,14 @@ class Bench:
         return self._settings.mode
 
     @property
+    def choice(self) -> Choice:
+        """The model a new session gets, and why."""
+        return choose(self._settings, self._sources.environ)
+
+    @property
     def model_name(self) -> str:
         """See `Equipment`."""
-        return self._settings.model or "demo"
+        return self.choice.name
 
     @property
     def approval_timeout_s(self) -> float:
@@ -126,34 +137,52 @@ class Bench:
             repeat_stop=s.guard.repeat_stop,
             transient_retries=s.retry.transient,
             max_delay_s=s.retry.max_delay_s,
+            start_early=s.tools.start_early,
+            read_retries=s.tools.read_retries,
             compact_at=s.context.compact_at,
         )
 
     def models(self) -> tuple[str, ...]:
         """See `Equipment`."""
-        return (self.model_name,)
+        return selectable(self._settings, self._sources.environ, current=self.model_name)
 
     def model(self, name: str) -> Model:
         """See `Equipment`. One object per session and name: a scripted model remembers its place."""
         if name not in self._models:
-            self._models[name] = self._made(name)
+            self._models[name] = self._shared.model(name, self._settings, Path(self._cwd))
         return self._models[name]
 
-    def _made(self, name: str) -> Model:
-        if name.startswith("scripted:"):
-            return ScriptedModel(read_script(Path(name.removeprefix("scripted:"))), name=name)
-        key = EnvironmentKey.read("OPENAI_API_KEY", self._sources.environ)
-        endpoint = Endpoint(
-            self._sources.environ["OPENAI_BASE_URL"], name.removeprefix("openai/"), key
+    def fallbacks(self, name: str) -> tuple[Model, ...]:
+        """See `Equipment`."""
+        return tuple(
+            self._shared.model(entry.model, self._reaching(entry), Path(self._cwd))
+            for entry in self._settings.fallback_providers
+            if entry.model != name
         )
-        return HttpChatModel(
-            name, endpoint, self._clients, window=128_000, timeouts=self._settings.timeouts
+
+    def _reaching(self, entry: FallbackProvider) -> Settings:
+        """The settings with the entry's own address and key, where it has them."""
+        if entry.base_url is None and entry.api_key_env is None:
+            return self._settings
+        provider = entry.model.partition("/")[0]
+        own = self._settings.providers.get(provider, ProviderSettings())
+        own = replace(
+            own,
+            base_url=entry.base_url or own.base_url,
+            api_key_env=entry.api_key_env or own.api_key_env,
         )
+        return replace(self._settings, providers={**self._settings.providers, provider: own})
 
     def notices(self) -> tuple[str, ...]:
         """See `Equipment`."""
+        choice = self.choice
+        demo = (
+            ()
+            if choice.real or choice.name != DEMO
+            else (f"no model is configured: {choice.why} {HOW_TO_CHOOSE}",)
+        )
         broken = [f"permissions: {rule}" for rule in self._rules() if isinstance(rule, BadSetting)]
-        return (*(f"setting ignored: {problem}" for problem in self._problems), *broken)
+        return (*demo, *(f"setting ignored: {problem}" for problem in self._problems), *broken)
 
     async def kit(self, place: Place) -> Kit:
         """See `Equipment`."""
@@ -161,7 +190,9 @@ class Bench:
         policy = await self._policy(place, places)
         limits = ToolLimits(output_chars=self._settings.tools.output_chars)
         documents = Documents(place.editor)
-        tools = build(Services(place.cwd, documents, policy, limits, self._sources.environ))
+        tools = build(
+            Services(place.cwd, documents, policy, limits=limits, env=self._sources.environ)
+        )
         return Kit(tools, policy)
 
     def _places(self, place: Place) -> Places:

@@ -84,6 +84,10 @@ class Equipment(Protocol):
         """
         ...
 
+    def fallbacks(self, name: str) -> tuple[Model, ...]:
+        """Models to go on with when that one cannot, in order."""
+        ...
+
     async def kit(self, place: Place) -> Kit:
         """Tools and policy for a session at `place`."""
         ...

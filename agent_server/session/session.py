@@ -81,7 +81,8 @@ class Profile:
     """What can be changed about a session between turns."""
 
     mode: Mode
-    model: str
+    model: str | None = None
+    """As the person chose it for this session; None: the default."""
     title: str | None = None
 
 
@@ -131,6 +132,11 @@ class Session:
     @property
     def model(self) -> str:
         """The name of the model that answers the next request."""
+        return self._profile.model or self._equipment.model_name
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The model the person chose in this session; it is never replaced silently (R53)."""
         return self._profile.model
 
     @property
@@ -289,6 +295,7 @@ class Session:
             emit=self.emit,
             limits=limits,
             numbers=self._numbers,
+            fallbacks=deque(() if self.chosen_model else self._equipment.fallbacks(self.model)),
             deadline=deadline,
             before=sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage()),
             control=item.control,

@@ -46,7 +46,7 @@ class _Kept:
     """What the store knows of a session, so that only changes are written."""
 
     mode: Mode
-    model: str
+    model: str | None
     title: str | None
     prompt: str | None
 
@@ -155,13 +155,12 @@ class Sessions:
     ) -> Session:
         if self._group is None:
             raise RuntimeError("the sessions are not open")
-        model = record.model or equipment.model_name
         sentences = (*warnings, *equipment.notices())
         session = Session(
             record.id,
             record.cwd,
             record.roots,
-            profile=Profile(record.mode, model, record.title),
+            profile=Profile(record.mode, record.model, record.title),
             log=await self._store.open_log(record.id),
             client=client,
             equipment=equipment,
@@ -169,7 +168,7 @@ class Sessions:
             notices=tuple(Notice("warning", sentence) for sentence in sentences),
         )
         self._open[record.id] = session
-        self._kept[record.id] = _Kept(record.mode, model, record.title, record.system_prompt)
+        self._kept[record.id] = _Kept(record.mode, record.model, record.title, record.system_prompt)
         if record.entries:
             await session.ready()
             await recover(session.log, session.tools)
@@ -200,14 +199,14 @@ class Sessions:
             self._group.start_soon(self._save, session)
 
     def _pending(self, session: Session) -> bool:
-        now = _Kept(session.mode, session.model, session.title, session.system_prompt)
+        now = _Kept(session.mode, session.chosen_model, session.title, session.system_prompt)
         return self._kept.get(session.id) not in (now, None)
 
     async def _save(self, session: Session) -> None:
         """Keep the session's own facts; a store that fails here costs a title or a mode, never a conversation."""
         if not self._pending(session):
             return
-        now = _Kept(session.mode, session.model, session.title, session.system_prompt)
+        now = _Kept(session.mode, session.chosen_model, session.title, session.system_prompt)
         before, self._kept[session.id] = self._kept[session.id], now
         try:
             await self._store.update(

@@ -59,6 +59,9 @@ class FakeEquipment:
             raise ClientMistake(f"there is no model {name!r}")
         return self.script
 
+    def fallbacks(self, name: str) -> tuple[Model, ...]:
+        return ()
+
     async def kit(self, place: Place) -> Kit:
         await anyio.lowlevel.checkpoint()
         self.kits += 1
