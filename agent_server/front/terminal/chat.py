@@ -62,6 +62,7 @@ def once(
         chat.open(resume)
         if not screen.plain:
             chat.show_header()
+        chat.show_past()
         return exit_code(chat.turn(prompt, answer or nobody(screen)))
 
 
@@ -73,9 +74,9 @@ def talk(place: Place, screen: Screen, *, resume: str | None, answer: Automatic 
         stack.callback(terminal.remember)
         chat = stack.enter_context(conversation(place, page, terminal))
         chat.open(resume)
-        if resume is None:
-            chat.show_header()
-        return _prompts(chat, answer)
+        chat.show_header()
+        chat.show_past()
+        return _prompts(chat, answer or nobody(screen))
 
 
 def nobody(screen: Screen) -> Automatic | None:
@@ -112,6 +113,7 @@ def _prompts(chat: Conversation, answer: Automatic | None) -> int:
             continue
         warned = False
         if text is None:
+            chat.page.screen.print(Text(""))
             return 0
         if not text.strip():
             continue

@@ -51,6 +51,7 @@ class Conversation:
         self._version = version
         self._session = Session("", "", "")
         self.header = Header("", "")
+        self._past = Transcript()
 
     def open(self, resume: str | None) -> None:
         """Begin: a new session, the one with that id, or (empty) the newest of this folder.
@@ -61,18 +62,21 @@ class Conversation:
         client = self._link.client
         if resume is None:
             self._enter(self._link.call(client.new, self._cwd))
-            self._hear()
-            return
-        session_id = resume or self._newest()
-        self._enter(self._link.call(client.load, session_id, self._cwd))
-        self._replay()
+        else:
+            session_id = resume or self._newest()
+            self._enter(self._link.call(client.load, session_id, self._cwd))
+        self._past = self._hear()
+
+    def show_past(self) -> None:
+        """What was said in the session before it was opened here, and notices that came with it."""
+        self._past = self.page.show(self._past, closed=True)
 
     def show_header(self) -> None:
         """The first line: program, model, mode, folder."""
         screen = self.page.screen
         width = 0 if screen.plain else screen.width
         shown = header(self._version, self.header.model, self.header.mode, self._cwd, width)
-        screen.print(shown)
+        self.page.add(shown)
 
     def turn(self, text: str, automatic: Automatic | None) -> TurnEnd:
         """One prompt until its end.
@@ -142,11 +146,6 @@ class Conversation:
                 self.header.hear(arrival.update)
                 transcript = apply(transcript, arrival.update, now=0.0)
         return transcript
-
-    def _replay(self) -> None:
-        transcript = self._hear()
-        self.show_header()
-        self.page.show(transcript, closed=True)
 
 
 @contextlib.contextmanager

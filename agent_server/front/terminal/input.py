@@ -1,21 +1,18 @@
 """What the person types: lines with editing and history, and single keys for questions."""
 
-import os
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Protocol
+
+from agent_server.front.terminal.modes import CTRL_C as CTRL_C
+from agent_server.front.terminal.modes import CTRL_D as CTRL_D
+from agent_server.front.terminal.modes import Modes, NextKey
 
 try:
     import readline
 except ImportError:  # Windows: the console edits lines itself
     readline = None
 
-CTRL_C: Final = "\x03"
-CTRL_D: Final = "\x04"
-POLL_S: Final = 0.1
-"""How often waiting for a key looks up: short enough that a withdrawn question seems to go at once."""
 HISTORY: Final = 1_000
 """Lines remembered."""
 
@@ -27,34 +24,48 @@ class Keyboard(Protocol):
         """A line without its end; None at the end of input. Raises KeyboardInterrupt on Ctrl-C."""
         ...
 
-    def key(self, over: Callable[[], bool]) -> str | None:
-        """The next key, `CTRL_C` and `CTRL_D` among them; None as soon as `over()` says that nobody needs it."""
+    def keys(self) -> AbstractContextManager[NextKey]:
+        """Single keys, none of them shown. What was typed before is thrown away: it was not meant for this."""
+        ...
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """What is typed meanwhile is not shown, so that it does not stand in the middle of a page."""
+        ...
+
+    def lent(self) -> AbstractContextManager[None]:
+        """The terminal as another program, an editor or a pager, expects it."""
         ...
 
 
 class Terminal:
-    """The keyboard of a real terminal."""
+    """The keyboard of a real terminal, or of what stands in its place."""
 
     def __init__(self, history: Path | None = None) -> None:
         """`history`: a file that remembers prompts from one run to the next."""
         self._history = history
+        self._modes = Modes()
         if readline is not None and history is not None and history.exists():
             readline.read_history_file(history)
 
     def line(self, prompt: str) -> str | None:
         """See `Keyboard`."""
-        try:
-            return input(prompt)
-        except EOFError:
-            return None
+        with self._modes.normal():
+            try:
+                return input(prompt)
+            except EOFError:
+                return None
 
-    def key(self, over: Callable[[], bool]) -> str | None:
-        """See `Keyboard`. What was typed before the question appeared is thrown away: it was not meant for it."""
-        with _single_keys() as next_key:
-            while not over():
-                if (key := next_key()) is not None:
-                    return key
-        return None
+    def keys(self) -> AbstractContextManager[NextKey]:
+        """See `Keyboard`."""
+        return self._modes.single_keys()
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """See `Keyboard`."""
+        return self._modes.silent()
+
+    def lent(self) -> AbstractContextManager[None]:
+        """See `Keyboard`."""
+        return self._modes.normal()
 
     def remember(self) -> None:
         """Keep the history, readable by its owner only."""
@@ -101,50 +112,3 @@ def _until_quotes(keyboard: Keyboard, first: str, more: str) -> str:
             break
         lines.append(following)
     return "\n".join(lines).split('"""')[0].strip("\n")
-
-
-if sys.platform == "win32":
-    import msvcrt
-    import time
-
-    @contextmanager
-    def _single_keys() -> Generator[Callable[[], str | None]]:
-        while msvcrt.kbhit():
-            msvcrt.getwch()
-
-        def next_key() -> str | None:
-            if msvcrt.kbhit():
-                return msvcrt.getwch()
-            time.sleep(POLL_S)
-            return None
-
-        yield next_key
-
-else:
-    import select
-    import termios
-    import tty
-
-    @contextmanager
-    def _single_keys() -> Generator[Callable[[], str | None]]:
-        """The terminal without line editing and echo; Ctrl-C is a key like any other."""
-        fd = sys.stdin.fileno()
-        before = termios.tcgetattr(fd)
-        try:
-            tty.setcbreak(fd, termios.TCSAFLUSH)
-            mode = termios.tcgetattr(fd)
-            mode[3] &= ~termios.ISIG
-            termios.tcsetattr(fd, termios.TCSANOW, mode)
-            yield lambda: _read_key(fd)
-        finally:
-            termios.tcsetattr(fd, termios.TCSANOW, before)
-
-    def _read_key(fd: int) -> str | None:
-        """One key, or None after a while; arrows and other sequences are one key that means nothing."""
-        ready, _, _ = select.select([fd], [], [], POLL_S)
-        if not ready:
-            return None
-        data = os.read(fd, 64)
-        if not data:
-            return CTRL_D
-        return data.decode(errors="replace") if data[:1] != b"\x1b" or data == b"\x1b" else ""

@@ -36,16 +36,18 @@ class Person:
             StopTurn: the person wants the turn to end.
         """
         screen = self.page.screen
-        screen.draw(live=[question])
-        try:
-            while (pressed := self.keyboard.key(lambda: self.withdrawn(subject))) is not None:
-                if pressed in (CTRL_C, CTRL_D):
-                    raise StopTurn
-                if pressed and pressed[0].lower() in keys:
-                    return pressed[0].lower()
-            return None
-        finally:
-            screen.draw()
+        with self.keyboard.keys() as next_key:
+            screen.draw(live=[question])
+            try:
+                while not self.withdrawn(subject):
+                    pressed = next_key()
+                    if pressed in (CTRL_C, CTRL_D):
+                        raise StopTurn
+                    if pressed and pressed.lower() in keys:
+                        return pressed.lower()
+            finally:
+                screen.draw()
+        return None
 
     def words(self, prompt: str) -> str | None:
         """What the person says, or None."""

@@ -137,7 +137,7 @@ class Review:
 
     def _edited(self, index: int, change: FileChange) -> FileDecision | None:
         """The person's own version, shown as a diff and asked about; None goes back to the question."""
-        text = edit_text(change.new_text or "", change.path)
+        text = self._in_editor(change.new_text or "", change.path)
         if text is None or text == change.new_text:
             return None
         while True:
@@ -149,9 +149,13 @@ class Review:
                 case "y":
                     return FileDecision(change.path, frozenset(), edited_text=text)
                 case "e":
-                    text = edit_text(text, change.path) or text
+                    text = self._in_editor(text, change.path) or text
                 case _:
                     return None
+
+    def _in_editor(self, text: str, path: str) -> str | None:
+        with self._person.keyboard.lent():
+            return edit_text(text, path)
 
     def _file_keys(self, change: FileChange) -> list[tuple[str, str]]:
         offered = [("y", "es"), ("n", "o"), ("r", " no, and say why")]
@@ -199,7 +203,7 @@ class Review:
 
     def _page_through(self, change: FileChange) -> None:
         console = self._person.page.screen.console
-        with console.pager(styles=True, links=False):
+        with self._person.keyboard.lent(), console.pager(styles=True, links=False):
             console.print(relative(change.path, self._person.cwd))
             console.print(diff_body(file_rows(change)))
 

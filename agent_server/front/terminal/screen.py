@@ -4,6 +4,7 @@ A frame is one write: away with the old live lines, then what is final, then the
 ever touched, so the screen does not flicker and the scrollback stays a page. On a pipe there are no live lines.
 """
 
+import re
 import sys
 from collections.abc import Iterable
 
@@ -14,6 +15,7 @@ from agent_server.front.terminal.style import THEME
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 _SYNC, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 """Terminals that know it show the whole frame at once; others ignore it."""
+_FILLED = re.compile(r" +$", re.MULTILINE)
 _PIPE_WIDTH = 80
 _NEVER_WRAPPED = 1_000_000
 """On a pipe lines are as long as they are."""
@@ -85,7 +87,8 @@ class Screen:
         with self.console.capture() as captured:
             # Grouped, because a bare Text loses its own way of wrapping.
             self.console.print(Group(part), soft_wrap=self.plain)
-        return captured.get()
+        # Rich fills lines up to their width; whoever copies them wants none of that.
+        return _FILLED.sub("", captured.get())
 
     def _write(self, text: str) -> None:
         if text:

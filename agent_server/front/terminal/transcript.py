@@ -283,8 +283,8 @@ def _output_lines(output: str | None, before: int) -> int:
 
 
 def _outcome(change: CallChange, sign: Sign) -> str:
-    """In a few words: the summary, or the first line of what it says."""
-    if change.summary:
+    """In a few words: the summary, or where that says nothing new the first line of the output."""
+    if change.summary and change.summary != sign:
         return change.summary
     said = next((line for line in (change.output or "").splitlines() if line.strip()), "")
     return "" if sign == "done" else said.strip()

@@ -85,7 +85,7 @@ class TurnRun:
             ServerGone: it will have no end.
             Quit: the person did not want to wait for it.
         """
-        with interrupts(self._link.inbox):
+        with interrupts(self._link.inbox), self._person.keyboard.quiet():
             self._link.prompt(self._session_id, text)
             while (end := self._frame()) is None:
                 self._transcript = self._page.show(self._transcript)

@@ -4,6 +4,7 @@ import asyncio
 import io
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import anyio
@@ -200,8 +201,9 @@ class FakeServer:
 class FakeKeyboard:
     """Types what it was told to; with nothing left it waits until nobody needs a key."""
 
-    keys: list[str] = field(default_factory=list)
+    typed: list[str] = field(default_factory=list)
     lines: list[str | type[KeyboardInterrupt] | None] = field(default_factory=list)
+    give_up: float = field(default_factory=lambda: time.monotonic() + 5)
 
     def line(self, prompt: str) -> str | None:
         del prompt
@@ -211,13 +213,20 @@ class FakeKeyboard:
         assert said is None or isinstance(said, str)
         return said
 
-    def key(self, over: Callable[[], bool]) -> str | None:
-        if self.keys:
-            return self.keys.pop(0)
-        give_up = time.monotonic() + 5
-        while not over():
-            assert time.monotonic() < give_up, "the question was never withdrawn"
+    def keys(self) -> AbstractContextManager[Callable[[], str | None]]:
+        return nullcontext(self._next)
+
+    def _next(self) -> str | None:
+        if self.typed:
+            return self.typed.pop(0)
+        assert time.monotonic() < self.give_up, "the question was never withdrawn"
         return None
+
+    def quiet(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def lent(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 def plain_screen(width: int = 80) -> tuple[Screen, io.StringIO]:

@@ -24,6 +24,7 @@ async def asked(
 ) -> tuple[Permission, Answer]:
     """A question through both ends of a connection, answered with the first option of that kind."""
     seen: list[Permission] = []
+    got: list[Answer] = []
 
     async def answer(incoming: Incoming) -> object:
         question = parse_permission(incoming.params)
@@ -40,10 +41,14 @@ async def asked(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.serve)
             tasks.start_soon(client.serve)
-            got = await request_permission(server, Vocabulary.ACP, SessionId("s"), question)
+            got.append(
+                await request_permission(
+                    server, Vocabulary.ACP, SessionId("s"), question, kind="execute"
+                )
+            )
             server.close()
             client.close()
-    return seen[0], got
+    return seen[0], got[0]
 
 
 async def test_a_question_of_the_floor_says_so_and_reaches_no_further_than_once() -> None:

@@ -1,0 +1,144 @@
+# ruff: noqa: RUF001 - what the screen is drawn with
+"""`chat` on a real terminal: keys, Ctrl-C, and what is left afterwards."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.front.terminal.pty_terminal import left_running, marked, on_a_terminal
+
+CTRL_C = "\x03"
+BASE = "".join(f"line {n}\n" for n in range(1, 21))
+EDITS = [
+    {"old_text": "line 2\n", "new_text": "line two\n"},
+    {"old_text": "line 18\n", "new_text": "line eighteen\n"},
+]
+EDIT = {"name": "edit", "arguments": {"path": "a.txt", "edits": EDITS}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.txt").write_text(BASE)
+    return folder
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return marked(os.environ, tmp_path)
+
+
+def script(tmp_path: Path, *steps: dict[str, object]) -> str:
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps(steps))
+    return f"--model=scripted:{path}"
+
+
+def test_hunks_are_decided_one_by_one(tmp_path: Path, folder: Path, env: dict[str, str]) -> None:
+    model = script(tmp_path, {"text": "Two changes.", "calls": [EDIT]}, {"text": "All done."})
+    with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        terminal.type("change it\r")
+        terminal.expect(r"a\.txt  \+2 −2")
+        terminal.expect(r"apply\?.*\[h\]unks")
+        terminal.type("h")
+        terminal.expect(r"hunk 1 of 2[\s\S]*\+  line two[\s\S]*apply this hunk\?")
+        terminal.type("y")
+        terminal.expect(r"hunk 2 of 2[\s\S]*\+  line eighteen[\s\S]*apply this hunk\?")
+        terminal.type("n")
+        terminal.expect(r"✓ edit a\.txt")
+        terminal.expect("All done")
+        terminal.expect("› ")
+        terminal.type("/quit\r")
+        assert terminal.end() == 0
+    assert (folder / "a.txt").read_text() == BASE.replace("line 2\n", "line two\n")
+    assert left_running(tmp_path) == []
+
+
+def test_ctrl_c_stops_the_turn_and_the_next_prompt_works(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = script(tmp_path, {"text": "On and on", "hang": True}, {"text": "Here again."})
+    with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        terminal.type("go\r")
+        terminal.expect("On and on[\\s\\S]*ctrl-c stop")
+        terminal.type(CTRL_C)
+        terminal.expect("cancelled")
+        terminal.expect("› ")
+        terminal.type("and now?\r")
+        terminal.expect("Here again")
+        terminal.expect("› ")
+        terminal.type("\x04")
+        assert terminal.end() == 0
+    assert left_running(tmp_path) == []
+
+
+def test_ctrl_c_at_a_question_stops_the_turn_and_leaves_the_file(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = script(tmp_path, {"calls": [EDIT]}, {"text": "never"})
+    with on_a_terminal("chat", model, "change it", cwd=folder, env=env) as terminal:
+        terminal.expect(r"apply\?")
+        terminal.type(CTRL_C)
+        terminal.expect("cancelled")
+        assert terminal.end() == 130
+    assert (folder / "a.txt").read_text() == BASE
+    assert left_running(tmp_path) == []
+
+
+def test_ctrl_c_twice_leaves_and_takes_the_server_with_it(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = script(tmp_path, {"text": "unused"})
+    with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        terminal.type(CTRL_C)
+        terminal.expect("ctrl-c again leaves")
+        terminal.expect("› ")
+        terminal.type(CTRL_C)
+        assert terminal.end() == 130
+    assert left_running(tmp_path) == []
+
+
+def test_when_chat_is_killed_the_server_goes_too(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = script(tmp_path, {"text": "Working", "hang": True})
+    with on_a_terminal("chat", model, "go", cwd=folder, env=env) as terminal:
+        terminal.expect("Working")
+        assert len(left_running(tmp_path)) == 2
+        os.kill(terminal.process.pid, signal.SIGKILL)
+        terminal.end()
+        wait_until_none_is_left(tmp_path)
+
+
+def wait_until_none_is_left(tmp_path: Path) -> None:
+    """The server has 2 s after the end of its input; pytest's own limit bounds this."""
+    while left_running(tmp_path):
+        pass
+
+
+def test_slash_commands_are_answered_without_the_model(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = script(tmp_path, {"text": "unused"})
+    with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        for typed, shown in (
+            ("/help", "/sessions"),
+            ("/mode plan", "mode plan"),
+            ("/mode nonsense", "✗"),
+            ("/nw", "did you mean /new"),
+            ("/new", "a new session"),
+            ("/sessions", "session"),
+        ):
+            terminal.type(f"{typed}\r")
+            terminal.expect(shown)
+            terminal.expect("› ")
+        terminal.type("/quit\r")
+        assert terminal.end() == 0
