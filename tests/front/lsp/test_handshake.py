@@ -200,7 +200,7 @@ def test_nothing_of_the_engine_is_imported_to_answer_initialize() -> None:
     """A list of modules, not a time: what the server imports is what the editor waits for (spec §11)."""
     import subprocess
 
-    code = "import agent_server.front.lsp.server, sys; print('\\n'.join(sys.modules))"
+    code = "import agent_server.front.lsp.server, agent_server.front.lsp.endpoint, sys; print('\\n'.join(sys.modules))"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, text=True
     ).stdout.split()

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 
 from agent_server.edits.documents import Documents
-from agent_server.front.lsp.server import LspServer
+from agent_server.front.lsp.endpoint import Endpoint
 from agent_server.front.rpc.dialect import LSP
 from agent_server.front.rpc.memory import MemoryPipe, over
 from agent_server.loop.model import JsonObject
@@ -91,7 +91,7 @@ async def served(
     async def send(data: bytes) -> None:
         there.write_now(data)
 
-    server = LspServer(open_sessions)
+    server = Endpoint(open_sessions)
     connection = over(there, back, server.dispatch, dialect=LSP)
     editor = LspClient(back.receive, send, **client)
     world = World(editor, kit, root, there, back, options, [], anyio.Event())
