@@ -130,8 +130,9 @@ def _can_permit(peer: Peer, question: Question) -> bool:
 
 
 async def _permit(peer: Peer, view: View, question: Question) -> Answer:
-    view.introduce(question)
-    return await request_permission(peer.connection, peer.vocabulary, view.stream.session, question)
+    kind = view.introduce(question)
+    session = view.stream.session
+    return await request_permission(peer.connection, peer.vocabulary, session, question, kind=kind)
 
 
 REVIEW = Asker(_can_review, _review)

@@ -7,11 +7,12 @@ late has nobody waiting for it any more.
 from agent_server.front.blocks import Json
 from agent_server.front.params import as_object
 from agent_server.front.render.calls import asked_call
+from agent_server.front.render.content import one_line
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import REQUEST_CANCELLED, ConnectionClosed, RemoteError
 from agent_server.front.vocabulary import Vocabulary, wire_name
 from agent_server.loop.action import Answer, AnswerKind, Question, Scope
-from agent_server.loop.model import SessionId
+from agent_server.loop.model import SessionId, ToolKind
 
 _YES: dict[Scope, tuple[AnswerKind, str, str]] = {
     "once": ("allow_once", "Once", "allow_once"),
@@ -19,16 +20,23 @@ _YES: dict[Scope, tuple[AnswerKind, str, str]] = {
     "workspace": ("allow_workspace", "{title}, this workspace", "allow_always"),
 }
 """Scope → our answer, the option's name, ACP's kind of option; in the order they are shown."""
+TITLE_LIMIT = 60
+"""Characters of the question's title in an option's name, which clients show on a button."""
 
 
 async def request_permission(
-    connection: Connection, vocabulary: Vocabulary, session: SessionId, question: Question
+    connection: Connection,
+    vocabulary: Vocabulary,
+    session: SessionId,
+    question: Question,
+    *,
+    kind: ToolKind | None,
 ) -> Answer:
     """Ask and wait. Cancelling the wait withdraws the request and does not wait for the client."""
     options = permission_options(question)
     params: Json = {
         "sessionId": session,
-        "toolCall": asked_call(question),
+        "toolCall": asked_call(question, kind),
         "options": [option for option, _ in options],
     }
     if question.decision.floor:  # so that a client's automatic yes can leave it alone (spec §7)
@@ -45,7 +53,7 @@ async def request_permission(
 
 def permission_options(question: Question) -> list[tuple[Json, AnswerKind]]:
     """The options in their order, each with what choosing it means. Once and no are always among them."""
-    title = f"`{question.title}`"
+    title = f"`{one_line(question.title, TITLE_LIMIT)}`"
     options: list[tuple[Json, AnswerKind]] = [
         ({"name": name.format(title=title), "kind": kind}, answer)
         for scope, (answer, name, kind) in _YES.items()

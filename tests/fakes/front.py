@@ -27,6 +27,8 @@ class World:
     equipment: FakeEquipment
     sessions: Sessions
     connection: Connection
+    output: MemoryPipe
+    """From the agent to the client; can be stalled."""
 
 
 @asynccontextmanager
@@ -61,7 +63,7 @@ async def served(
                 tasks.start_soon(client.read)
                 if initialize:
                     await client.initialize()
-                yield World(client, kit, sessions, connection)
+                yield World(client, kit, sessions, connection, back)
                 there.close()
                 await connection.closed.wait()
     client.oracle.finish()

@@ -11,12 +11,15 @@ import anyio.to_thread
 
 from agent_server.edits.files import read_text
 from agent_server.edits.ports import Applied, Snapshot
+from agent_server.front.blocks import Json
 from agent_server.front.params import as_object
 from agent_server.front.peer import Seat
-from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.front.rpc.errors import METHOD_NOT_FOUND, ConnectionClosed, RemoteError
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.proposal import FileChange
 
+READ = "fs/read_text_file"
+WRITE = "fs/write_text_file"
 READ_S = 10.0
 """An editor reads from memory or a local disk; one that needs longer hangs, and the disk serves instead."""
 WRITE_S = 30.0
@@ -32,10 +35,12 @@ class AcpEditor:
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
+        self._unserved: set[str] = set()
+        """What the client advertised and then did not know: not asked again (rule 33)."""
 
     async def snapshot(self, path: str) -> Snapshot | None:
         """The client's text of the path; None when it has none, cannot say, or does not answer."""
-        if self._seat.session is None or not self._seat.capabilities.read_files:
+        if self._seat.session is None or not self._reads:
             return None
         found: Snapshot | None = None
         with anyio.move_on_after(READ_S):
@@ -52,7 +57,7 @@ class AcpEditor:
         before = await self.snapshot(change.path)
         if (before.text if before else None) != change.base_text:
             return Applied("stale", before.text if before else None)
-        if not self._seat.capabilities.write_files:
+        if not self._writes:
             return Applied("declined", change.base_text, reason="the client does not write files")
         refusal = await self._write(change.path, change.new_text)
         return await self._verify(change, refusal)
@@ -62,20 +67,36 @@ class AcpEditor:
         del path
         return False
 
+    @property
+    def _reads(self) -> bool:
+        return self._seat.capabilities.read_files and READ not in self._unserved
+
+    @property
+    def _writes(self) -> bool:
+        return self._seat.capabilities.write_files and WRITE not in self._unserved
+
+    async def _request(self, method: str, params: Json) -> object:
+        try:
+            return await self._seat.request(method, params)
+        except RemoteError as error:
+            if error.code == METHOD_NOT_FOUND:
+                self._unserved.add(method)
+            raise
+
     async def _belongs_to_disk(self, path: str, text: str) -> bool:
         """Whether our own reading of the file serves better than the client's."""
         if "\ufffd" in text:  # bytes that it could not decode: writing them back would lose them
             return True
-        if text and self._seat.capabilities.write_files:
+        if text and self._writes:
             return False
         on_disk = await anyio.to_thread.run_sync(_text_on_disk, path)
         if on_disk is None:
             return not text  # some clients show a missing file as an empty one
-        return not self._seat.capabilities.write_files and _same(on_disk, text)
+        return not self._writes and _same(on_disk, text)
 
     async def _read(self, path: str) -> Snapshot | None:
         try:
-            reply = await self._seat.request("fs/read_text_file", {"path": path})
+            reply = await self._request(READ, {"path": path})
         except (RemoteError, ConnectionClosed):
             return None
         text = (as_object(reply) or {}).get("content")
@@ -85,7 +106,7 @@ class AcpEditor:
         """Ask for it; returns why it was refused. An answer proves nothing, and neither does silence."""
         with anyio.move_on_after(WRITE_S):
             try:
-                await self._seat.request("fs/write_text_file", {"path": path, "content": text})
+                await self._request(WRITE, {"path": path, "content": text})
             except (RemoteError, ConnectionClosed) as error:
                 return str(error)
             return None

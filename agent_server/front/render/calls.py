@@ -61,17 +61,20 @@ def call_dropped(call_id: str) -> Json:
 
 def call_asked(question: Question) -> Json:
     """The card of a call that a question is about, from the question alone."""
-    return {"sessionUpdate": "tool_call", **asked_call(question)}
+    return {"sessionUpdate": "tool_call", **asked_call(question, _KINDS[question.action.kind])}
 
 
-def asked_call(question: Question) -> Json:
-    """The call as a permission request shows it: what, where, and the thing itself (ui.md)."""
+def asked_call(question: Question, kind: ToolKind | None) -> Json:
+    """The call as a permission request shows it: what, where, and the thing itself (ui.md).
+
+    `kind` is the tool's own, where the client has seen it: a request must not change what is shown.
+    """
     action = question.action
     shown: Json = {
         "toolCallId": question.call_id,
         "title": question.title,
         "name": action.tool,
-        "kind": _KINDS[action.kind],
+        "kind": kind or _KINDS[action.kind],
         "status": "pending",
         "content": _asked_content(question),
     }

@@ -35,6 +35,12 @@ def clip(text: str, limit: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters not shown …]\n{text[-half:]}"
 
 
+def one_line(text: str, limit: int) -> str:
+    """The text on one line of at most `limit` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
 def diffs(changes: Iterable[FileChange]) -> list[Json]:
     """One diff per file, with the real old text (rule 30)."""
     return [_diff(change) for change in changes]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agent_server.front.blocks import Json
 from agent_server.front.render.calls import call_finished, call_opened
-from agent_server.front.render.content import raw_input
+from agent_server.front.render.content import one_line, raw_input
 from agent_server.front.render.updates import message_chunk, plan, thought_chunk, user_chunks
 from agent_server.loop.events import CallFinished, CallPending
 from agent_server.loop.model import (
@@ -52,9 +52,7 @@ def call_title(name: str, arguments: str) -> str:
     """A call in words, from its arguments alone: its name and the first text it was given."""
     given = raw_input(arguments) or {}
     main = next((value for value in given.values() if isinstance(value, str) and value), "")
-    line = " ".join(main.split())
-    short = line if len(line) <= TITLE_LIMIT else f"{line[: TITLE_LIMIT - 1]}…"
-    return f"{name} {short}".rstrip()
+    return f"{name} {one_line(main, TITLE_LIMIT)}".rstrip()
 
 
 def _reply(entry: ReplyEntry, results: Results, kinds: Mapping[str, ToolKind]) -> Iterator[Json]:

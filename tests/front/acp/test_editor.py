@@ -71,6 +71,23 @@ async def test_a_client_without_files_is_never_asked(tmp_path: Path) -> None:
     assert found is None
 
 
+async def test_a_client_that_does_not_know_what_it_advertised_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Message] = []
+
+    def unknown(client: AcpClient, message: Message) -> Any:
+        asked.append(message)
+        raise Refused({"code": -32601, "message": "unknown method"})
+
+    async def twice(editor: Editor) -> list[Snapshot | None]:
+        return [await editor.snapshot("/w/a.py"), await editor.snapshot("/w/b.py")]
+
+    monkeypatch.setattr(AcpClient, "_result", unknown)
+    assert await with_editor(tmp_path, twice) == [None, None]
+    assert len(asked) == 1
+
+
 async def test_a_missing_file_shown_as_empty_is_missing(tmp_path: Path) -> None:
     path = str(tmp_path / "missing.py")
     found = await with_editor(
