@@ -20,6 +20,15 @@ MAX_EDIT_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """How a text is written down on disk."""
+
+    encoding: Encoding
+    mode: int | None = None
+    """Permission bits; None: as new files get them."""
+
+
+@dataclass(frozen=True, slots=True)
 class FileText:
     """A text file as it was read."""
 

@@ -62,4 +62,16 @@ STEPS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE INDEX lock_by_owner ON lock (owner);
     """,
+    """
+    CREATE TABLE edit (               -- the journal of edits: append-only, one row per change of state
+        session TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
+        place INTEGER NOT NULL,       -- from 0, without gaps
+        at INTEGER NOT NULL,
+        txn TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        body BLOB NOT NULL,           -- files by the hashes of their texts, which are in blobs/
+        PRIMARY KEY (session, place)
+    ) WITHOUT ROWID;
+    """,
 )

@@ -15,6 +15,7 @@ from agent_server.loop.errors import StoreFailure, UnknownSession
 from agent_server.loop.model import Mode, SessionId
 from agent_server.store import grants, listing, locks, receipts
 from agent_server.store.database import Database, Pulse
+from agent_server.store.edits import StoredJournal
 from agent_server.store.grants import GrantScope, GrantVerdict, StoredGrant
 from agent_server.store.ids import new_session_id
 from agent_server.store.log import SessionLog, read_entries
@@ -183,6 +184,10 @@ class SessionStore:
         return SessionLog(
             self._database, session, entries or [], token=self._token, clock=self._clock
         )
+
+    def journal(self, session: SessionId) -> StoredJournal:
+        """The journal of the session's edits. Reading needs no lock; `append` needs `acquire` or `create` before it."""
+        return StoredJournal(self._database, session, token=self._token)
 
     async def receipts(self, session: SessionId) -> Sequence[Receipt]:
         """Which call reached which phase and whether it touched the world, in call order."""
