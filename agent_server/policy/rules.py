@@ -1,16 +1,16 @@
 """Permission rules: `tool` or `tool(pattern)`, each allowing, asking or denying."""
 
-import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadSetting
 from agent_server.policy.commands import Command, simple_commands
-from agent_server.policy.places import Places
+from agent_server.policy.globs import anchored, compiled
+from agent_server.policy.places import Places, is_within
 
 RuleVerdict = Literal["allow", "ask", "deny"]
 
@@ -47,6 +47,10 @@ def parse_rule(verdict: RuleVerdict, text: str) -> Rule:
     match = _RULE.fullmatch(text.strip())
     if match is None:
         raise BadSetting(f"rule {text!r} is neither `tool` nor `tool(pattern)`")
+    try:
+        anchored(match[2] or "")
+    except ValueError as error:
+        raise BadSetting(f"rule {text!r}: {error}") from error
     return Rule(verdict, match[1], match[2])
 
 
@@ -70,10 +74,7 @@ def _speaks_of(rule: Rule, action: Action, places: Places) -> bool:
         return rule.verdict != "allow" and _runs(rule.pattern, action.command)
     everything = (
         *(_covers(rule.pattern, path, places) for path in action.paths),
-        *(
-            _glob(rule.pattern.casefold()).fullmatch(host.casefold()) is not None
-            for host in action.hosts
-        ),
+        *(fnmatchcase(host.casefold(), rule.pattern.casefold()) for host in action.hosts),
     )
     return bool(everything) and (all(everything) if rule.verdict == "allow" else any(everything))
 
@@ -88,48 +89,27 @@ def _runs(pattern: str, line: str) -> bool:
 
 
 def _is_command(prefix: str, command: Command, *, exact: bool) -> bool:
-    words = tuple(prefix.split())
     if exact:
-        return _glob(prefix, "").fullmatch(" ".join(command.argv)) is not None
+        return fnmatchcase(" ".join(command.argv), prefix)
+    words = tuple(prefix.split())
     return command.argv[: len(words)] == words
 
 
 def _covers(pattern: str, path: str, places: Places) -> bool:
-    """Like .gitignore: a pattern without a slash means a name at any depth; otherwise it starts at a root."""
-    if pattern.startswith("~/"):
-        pattern = places.home + pattern[1:]
+    """A pattern without a slash means a name anywhere; `/` and `~/` begin at the top and at home, others at a root."""
     if pattern.startswith("/"):
-        return _glob(pattern).fullmatch(path) is not None
-    if "/" not in pattern.removesuffix("/**") and not pattern.endswith("/**"):
-        return _glob(pattern).fullmatch(posixpath.basename(path)) is not None
-    pattern = pattern.removeprefix("./")
-    roots = (_literal(root.rstrip("/")) for root in places.roots)
-    return any(_glob(f"{root}/{pattern}").fullmatch(path) is not None for root in roots)
+        return _below("/", pattern[1:], path)
+    if pattern.startswith("~/"):
+        return _below(places.home, pattern[2:], path)
+    if "/" not in pattern:
+        return compiled(pattern).fullmatch(path[1:]) is not None
+    return any(_below(root, pattern.removeprefix("./"), path) for root in places.roots)
 
 
-def _literal(path: str) -> str:
-    return re.sub(r"([*?\\])", r"\\\1", path)
-
-
-@lru_cache(maxsize=512)
-def _glob(pattern: str, separator: str = "/") -> re.Pattern[str]:
-    """`*` and `?` stop at the separator, `**` does not; a backslash takes the next character as it is."""
-    one = f"[^{separator}]" if separator else "."
-    parts = re.findall(r"\\.|/\*\*(?:$|(?=/))|\*\*/?|\*|\?|[^*?\\/]+|.", pattern, re.DOTALL)
-    return re.compile("".join(_piece(part, one) for part in parts), re.DOTALL)
-
-
-def _piece(part: str, one: str) -> str:
-    match part:
-        case "/**":
-            return "(?:/.*)?"
-        case "**/":
-            return "(?:.*/)?"
-        case "**":
-            return ".*"
-        case "*":
-            return f"{one}*"
-        case "?":
-            return one
-        case _:
-            return re.escape(part.removeprefix("\\") if len(part) == 2 else part)
+def _below(folder: str, pattern: str, path: str) -> bool:
+    """Whether the part of `path` below `folder` matches; `x/**` means x itself too."""
+    if not is_within(path, folder):
+        return False
+    rest = path[len(folder) :].lstrip("/")
+    itself = pattern.endswith("/**") and anchored(pattern[:-3]).fullmatch(rest)
+    return bool(itself or anchored(pattern).fullmatch(rest))

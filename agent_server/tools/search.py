@@ -12,9 +12,9 @@ from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
 from agent_server.loop.proposal import Resolution
+from agent_server.policy.globs import compiled
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.glob import NO_RIPGREP
-from agent_server.tools.globs import compiled
 from agent_server.tools.output import counted
 from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate, parent
 from agent_server.tools.progress import Progress, reporting

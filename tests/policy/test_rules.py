@@ -40,6 +40,9 @@ def shell(command: str) -> Action:
         ("edit(~/notes/**)", "/home/ann/notes/a", True),
         ("edit(a?.py)", "/w/ab.py", True),
         ("*(*.py)", "/w/x.py", True),
+        ("edit(*.pem)", "/etc/ssl/x.pem", True),
+        ("edit(src/{a,b}/*)", "/w/src/b/x", True),
+        ("edit(/**)", "/anything/at/all", True),
     ],
 )
 def test_a_path_pattern_matches_like_gitignore(rule: str, path: str, expected: bool) -> None:
@@ -93,6 +96,12 @@ def test_hosts_match_without_case() -> None:
     assert denied("net(*.example.org)", action)
     assert denied("fetch(api.example.org)", action)
     assert not denied("net(example.com)", action)
+
+
+def test_a_rule_with_a_broken_pattern_is_refused_when_it_is_read() -> None:
+    """Later it would make the kernel block everything."""
+    with pytest.raises(BadSetting, match="no glob pattern"):
+        parse_rule("deny", "edit([z-a])")
 
 
 @pytest.mark.parametrize("text", ["", "edit(", "Edit(x)", "edit x", "edit()"])
