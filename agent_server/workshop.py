@@ -35,8 +35,6 @@ from agent_server.tools.registry import build
 from agent_server.tools.services import Limits as ToolLimits
 from agent_server.tools.services import Services
 
-CONNECT_S = 10.0
-"""Long enough for a TLS handshake over a bad line."""
 HOW_TO_CHOOSE = "Set `model` in config.toml, or AGENT_SERVER_MODEL; `agent-server doctor` says what was looked for."
 
 
@@ -60,7 +58,7 @@ async def open_sessions(
     sources = Sources(find_home(environ), environ, overrides)
     store = SessionStore(sources.home.sessions_db)
     async with (
-        open_models(environ, connect_s=CONNECT_S) as models,
+        open_models(environ) as models,
         Sessions(store, lambda cwd: Bench.at(cwd, sources, store, models)) as sessions,
     ):
         yield sessions

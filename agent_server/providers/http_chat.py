@@ -104,8 +104,11 @@ class HttpChatModel:
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
+        # Only connecting is timed here (then reading, writing, the pool); silence is the watch's.
+        limits = (self._timeouts.connect_s, None, None, None)
+        body = self._body(request)
         async with client.stream(
-            "POST", self._url, content=self._body(request), headers=headers
+            "POST", self._url, content=body, headers=headers, timeout=limits
         ) as response:
             if response.status_code != 200:
                 raise await self._refused(response, key)

@@ -15,8 +15,7 @@ if (
 class HttpClients:
     """Owns the clients. Close it when the last session is closed."""
 
-    def __init__(self, connect_s: float) -> None:
-        self._connect_s = connect_s
+    def __init__(self) -> None:
         self._clients: dict[str, httpx2.AsyncClient] = {}
 
     def client(self, base_url: str) -> httpx2.AsyncClient:
@@ -36,8 +35,7 @@ class HttpClients:
             verify=scheme != "http",
             # A proxy of the environment cannot reach this machine's own servers.
             trust_env=not _is_loopback(host),
-            # Silence is timed by the model, which does not take a keep-alive for an answer.
-            timeout=httpx2.Timeout(None, connect=self._connect_s),
+            timeout=None,  # each request brings its own
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
         )
 

@@ -187,9 +187,9 @@ class Models:
 
 
 @asynccontextmanager
-async def open_models(environ: Mapping[str, str], *, connect_s: float) -> AsyncGenerator[Models]:
+async def open_models(environ: Mapping[str, str]) -> AsyncGenerator[Models]:
     """Models until the block is left; then connections are closed and workers ended."""
-    clients = HttpClients(connect_s)
+    clients = HttpClients()
     async with anyio.create_task_group() as tasks:
         try:
             yield Models(environ, tasks, clients)

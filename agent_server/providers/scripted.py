@@ -58,17 +58,13 @@ class Step:
     expect: str | None = None
     """A regular expression that the last message must contain."""
 
-    @property
-    def replies(self) -> bool:
-        """Whether the step leaves a reply in the log."""
-        return self.fault is None and not self.hang and bool(self.text or self.calls)
-
 
 class ScriptedModel:
     """Answers each request with the next step. One object per session.
 
-    The first request finds its step by the number of replies the session has, so a restart goes on where it was; each
-    later one takes the step after the last, also when that one failed, hung or was cancelled.
+    The first request finds its step by the number its reply will have, because every attempt takes a number: so a
+    restart goes on where it was. Each later request takes the step after the last, also when that one failed, hung or
+    was cancelled, and also a request for a summary, whose reply has the number 0.
     """
 
     def __init__(
@@ -90,7 +86,7 @@ class ScriptedModel:
     async def stream(self, request: Request, receive: Callable[[Piece], None]) -> Reply:
         """The next step, in pieces."""
         at = self._position(request.reply_number)
-        self._last = (request.reply_number, at)
+        self._last = (request.reply_number or (self._last or (0, 0))[0], at)
         step = self._step(at)
         if step.expect and not re.search(step.expect, last := _last_text(request.messages)):
             raise ModelFailure(
@@ -117,13 +113,9 @@ class ScriptedModel:
         return False
 
     def _position(self, reply_number: int) -> int:
-        if self._last is not None and reply_number >= self._last[0]:
-            return self._last[1] + 1
-        replying = [at for at, step in enumerate(self._steps) if step.replies]
-        done = reply_number - 1
-        if done == 0:
-            return 0
-        return replying[done - 1] + 1 if done <= len(replying) else len(self._steps)
+        if self._last is None or 0 < reply_number < self._last[0]:
+            return max(0, reply_number - 1)
+        return self._last[1] + 1
 
     def _step(self, at: int) -> Step:
         if at < len(self._steps):

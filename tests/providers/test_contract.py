@@ -82,7 +82,7 @@ async def serving(
             )
             yield Served(model, server)
             return
-        clients = HttpClients(timeouts.connect_s)
+        clients = HttpClients()
         endpoint = Endpoint(server.base_url, "gpt-x", KEY)
         try:
             yield Served(

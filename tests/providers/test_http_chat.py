@@ -1,7 +1,9 @@
 """The http engine over real sockets: what a server may do, and what comes of it."""
 
+import contextlib
 import json
 import logging
+import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -47,7 +49,7 @@ async def serving(
     timeouts = timeouts or Timeouts()
     with anyio.fail_after(10):
         async with ModelServer(answers) as server:
-            clients = HttpClients(timeouts.connect_s)
+            clients = HttpClients()
             endpoint = Endpoint(
                 base_url or server.base_url,
                 "gpt-x",
@@ -163,6 +165,23 @@ async def test_nobody_listening_is_transient_and_names_the_address() -> None:
 
         assert failure.fault is Fault.TRANSIENT
         assert "could not be reached at http://127.0.0.1:9/v1" in str(failure)
+
+
+async def test_a_connection_that_does_not_come_up_ends_by_its_own_limit() -> None:
+    """The listener's queue is full, so the system answers nothing."""
+    with socket.socket() as listener, contextlib.ExitStack() as others:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            waiting = others.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        async with serving(base_url=url, timeouts=Timeouts(connect_s=0.2)) as (model, _):
+            failure = await failure_of(model)
+
+        assert failure.fault is Fault.TRANSIENT
+        assert f"could not be reached at {url}" in str(failure)
 
 
 @pytest.mark.parametrize("url", ["ftp://x/v1", "nonsense", "http://"])

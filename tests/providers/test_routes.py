@@ -155,7 +155,7 @@ def test_prices_hold_at_the_providers_own_address_only() -> None:
 @pytest.mark.anyio
 async def test_names_become_models(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(json.dumps([{"text": "scripted"}]), encoding="utf-8")
-    async with open_models({}, connect_s=1) as models:
+    async with open_models({}) as models:
         made = {
             name: models.model(name, Settings(), tmp_path)
             for name in (
@@ -177,7 +177,7 @@ async def test_names_become_models(tmp_path: Path) -> None:
 @pytest.mark.anyio
 async def test_the_demo_of_the_sample_project_is_the_script(tmp_path: Path) -> None:
     write_sample(tmp_path)
-    async with open_models({}, connect_s=1) as models:
+    async with open_models({}) as models:
         reply = await models.model("demo", Settings(), tmp_path).stream(request(), Pieces())
 
     assert reply.text == DEMO_SCRIPT[0].text
@@ -187,7 +187,7 @@ async def test_the_demo_of_the_sample_project_is_the_script(tmp_path: Path) -> N
 async def test_an_openai_compatible_endpoint_is_reached_through_the_environment() -> None:
     async with ModelServer([say("here")]) as server:
         environ = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k"}
-        async with open_models(environ, connect_s=1) as models:
+        async with open_models(environ) as models:
             reply = await models.model("openai/mock", Settings()).stream(request(), Pieces())
 
         assert (reply.text, reply.model) == ("here", "openai/mock")
@@ -197,7 +197,7 @@ async def test_an_openai_compatible_endpoint_is_reached_through_the_environment(
 @pytest.mark.anyio
 async def test_warming_starts_a_worker_only_for_litellm() -> None:
     async with anyio.create_task_group() as tasks:
-        models = Models({}, tasks, HttpClients(1))
+        models = Models({}, tasks, HttpClients())
         models.warm("openai/x", Settings())
         models.warm("demo", Settings())
 

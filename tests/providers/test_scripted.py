@@ -52,13 +52,21 @@ async def test_each_request_takes_the_next_step_also_after_a_failure() -> None:
     assert reply.text == "whole"
 
 
-async def test_a_restart_goes_on_after_the_replies_that_the_session_has() -> None:
+async def test_a_restart_goes_on_by_the_number_of_the_reply_which_failures_count_in() -> None:
     steps = [Step("one"), Step(fault=Fault.TRANSIENT), Step("two"), Step("three")]
-    messages = (user("go"), *step_messages(1), *step_messages(2))
+    messages = (user("go"), *step_messages(1), *step_messages(3))
 
-    reply = await ScriptedModel(steps).stream(request(*messages, number=3), Pieces())
+    reply = await ScriptedModel(steps).stream(request(*messages, number=4), Pieces())
 
     assert reply.text == "three"
+
+
+async def test_a_summary_takes_a_step_and_leaves_the_count_alone() -> None:
+    model = ScriptedModel([Step("one"), Step("summary"), Step("two"), Step("three")])
+
+    replies = [await model.stream(request(number=n), Pieces()) for n in (1, 0, 2, 3)]
+
+    assert [r.text for r in replies] == ["one", "summary", "two", "three"]
 
 
 async def test_a_rewound_session_gets_the_old_step_again() -> None:
