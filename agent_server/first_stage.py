@@ -108,7 +108,7 @@ def initialize_result() -> Mapping[str, object]:
         "agentCapabilities": {
             "loadSession": True,
             "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-            "sessionCapabilities": {"list": {}},
+            "sessionCapabilities": {"list": {}, "additionalDirectories": {}},
             "_meta": {"agent-server": {"version": 1, "methods": list(EXTENSIONS), "commands": []}},
         },
         # CodeCompanion calls `authenticate` with the first one, whatever it is.
