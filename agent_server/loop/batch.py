@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import anyio
 
 from agent_server.loop.action import Answer, Question
-from agent_server.loop.events import CallFinished, CallPending
+from agent_server.loop.events import CallFinished
 from agent_server.loop.guard import note_result, repeated_before
 from agent_server.loop.model import (
     CallKey,
@@ -21,7 +21,7 @@ from agent_server.loop.model import (
     ToolResult,
 )
 from agent_server.loop.ports import Prepared, Tools
-from agent_server.loop.running import decide, execute, understand
+from agent_server.loop.running import decide, execute, show_understood, understand
 from agent_server.loop.states import Done
 from agent_server.loop.turn import Turn
 
@@ -55,18 +55,8 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
         await settle(t, call, understood, "none")
         return None
     tool, prepared = understood
-    t.emit(
-        CallPending(
-            t.id,
-            call.key,
-            call.name,
-            prepared.title,
-            tool.kind,
-            prepared.locations,
-            call.arguments,
-            prepared.proposal,
-        )
-    )
+    if call.key not in t.early:
+        show_understood(t, call, tool, prepared)
     decision = decide(t, prepared)
     if decision.verdict == "block":
         result = ToolResult(False, f"blocked: {decision.reason}", code="blocked", summary="blocked")

@@ -13,7 +13,7 @@ import anyio.abc
 from agent_server.loop.guard import repeated_before
 from agent_server.loop.model import CallKey, ToolCall, ToolResult
 from agent_server.loop.ports import Prepared
-from agent_server.loop.running import decide, execute, understand
+from agent_server.loop.running import decide, execute, show_understood, understand
 from agent_server.loop.turn import EarlyResult, Turn
 
 
@@ -48,9 +48,10 @@ class Early:
         understood = await understand(self.turn, call)
         if isinstance(understood, ToolResult):
             return
-        _, prepared = understood
+        tool, prepared = understood
         if prepared.proposal is not None or decide(self.turn, prepared).verdict != "allow":
             return
+        show_understood(self.turn, call, tool, prepared)
         await self._execute(call, prepared)
 
     async def _execute(self, call: ToolCall, prepared: Prepared) -> None:

@@ -5,7 +5,7 @@ import logging
 
 from agent_server.loop.action import Answer, Decision
 from agent_server.loop.errors import BadArguments, StoreFailure
-from agent_server.loop.events import CallStarted
+from agent_server.loop.events import CallPending, CallStarted
 from agent_server.loop.model import JsonObject, ToolCall, ToolResult
 from agent_server.loop.ports import CallContext, Prepared, Tool
 from agent_server.loop.proposal import Resolution
@@ -55,6 +55,22 @@ def parse_arguments(raw: str) -> JsonObject:
     if not isinstance(value, dict):
         raise BadArguments(f"the arguments must be a JSON object, not: {raw[:PREVIEW]}")
     return {str(k): v for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def show_understood(t: Turn, call: ToolCall, tool: Tool, prepared: Prepared) -> None:
+    """Say what a call is about, now that its arguments are known."""
+    t.emit(
+        CallPending(
+            t.id,
+            call.key,
+            call.name,
+            prepared.title,
+            tool.kind,
+            prepared.locations,
+            call.arguments,
+            prepared.proposal,
+        )
+    )
 
 
 def decide(t: Turn, prepared: Prepared) -> Decision:

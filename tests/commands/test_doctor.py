@@ -16,6 +16,7 @@ from agent_server.commands.check_store import check_store
 from agent_server.commands.doctor import examine
 from agent_server.commands.findings import Finding, lines
 from agent_server.options import Options
+from agent_server.store.schema import STEPS
 from agent_server.store.sessions import SessionStore
 
 
@@ -78,7 +79,7 @@ def test_a_store_that_cannot_be_made_is_a_problem(tmp_path: Path):
 def test_a_good_store_is_counted(tmp_path: Path):
     (found,) = check_store(store_with_a_session(tmp_path / "sessions.db"))
 
-    assert (found.state, found.what.endswith("(version 1, 1 sessions)")) == ("OK", True)
+    assert (found.state, found.what.endswith(f"(version {len(STEPS)}, 1 sessions)")) == ("OK", True)
 
 
 @pytest.mark.skipif("sys.platform == 'win32'")
