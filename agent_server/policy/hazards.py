@@ -80,7 +80,7 @@ def _download(commands: tuple[Command, ...]) -> str | None:
     for command in commands:
         name, *words = command.argv or ("",)
         fetched = name in _DOWNLOADERS or (fetched and command.piped)
-        if fetched and command.piped and _reads_program(name, words):
+        if fetched and _reads_program(name, words):
             return f"it runs what it downloads with {name}"
         if name in (*SHELLS, "eval", "source", ".") and any(_fetches(w) for w in words):
             return f"it runs what it downloads with {name}"

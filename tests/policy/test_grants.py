@@ -33,3 +33,9 @@ def test_what_touches_nothing_cannot_be_granted() -> None:
 
 def test_a_grant_for_writing_is_none_for_deleting() -> None:
     assert not covers({Grant("write", "patch", "/w/a")}, Action("delete", "patch", ("/w/a",)))
+
+
+def test_every_path_of_an_action_must_be_granted() -> None:
+    one = Action("write", "patch", ("/w/a",))
+
+    assert not covers(grants_for(one), Action("write", "patch", ("/w/a", "/w/b")))
