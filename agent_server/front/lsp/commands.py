@@ -7,6 +7,7 @@ A command returns at once and the work goes on in the session; what comes of it 
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import anyio.abc
 
 from agent_server.front.front import Front
@@ -49,6 +50,8 @@ class Commands:
         self._documents = documents
         self._tasks = tasks
         self._current: SessionId | None = None
+        self._choosing = anyio.Lock()
+        """Two commands at once must not make a session each."""
 
     def table(self) -> dict[str, Command]:
         """By name."""
@@ -110,11 +113,13 @@ class Commands:
 
     async def _session(self, named: str | None) -> Session:
         """The one that is named, else the current one, else a new one in the first workspace folder."""
-        wanted = named or self._current
-        if wanted is None:
-            return await self._begin(self._root())
-        self._current = SessionId(wanted)
-        return self._front.sessions.get(self._current)
+        async with self._choosing:
+            wanted = named or self._current
+            if wanted is None:
+                return await self._begin(self._root())
+            session = self._front.sessions.get(SessionId(wanted))
+            self._current = session.id
+            return session
 
     async def _begin(self, cwd: str) -> Session:
         seat = self._front.peer.seat()
@@ -122,6 +127,9 @@ class Commands:
         seat.session = self._current = session.id
         for method, params in self._front.peer.view(session.id).begin(session.notices):
             self._front.peer.connection.notify(method, params)
+        if not self._front.peer.capabilities.updates:
+            for notice in session.notices:
+                seat.emit(session.id, notice)
         return session
 
     def _root(self) -> str:

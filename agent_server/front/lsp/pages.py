@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 IGNORED: Final = "out/\ntool-effects.jsonl\n"
 """Content of `.agent/.gitignore`."""
+_WARNING, _INFO = 2, 3
 
 
 class Pages:
@@ -33,11 +34,17 @@ class Pages:
         try:
             path = await anyio.to_thread.run_sync(write_page, Path(cwd), name, text)
         except OSError as error:
-            logger.warning("no page %s: %s", name, error.strerror)
+            logger.warning("the page %s could not be written: %s", name, error)
+            self._tell(
+                _WARNING, f"{name} could not be written to {cwd}/.agent/out: {error.strerror}"
+            )
             return None
         if not (self._stock.show_document and await self._opened(path)):
-            self._connection.notify("window/showMessage", {"type": 3, "message": f"See {path}"})
+            self._tell(_INFO, f"See {path}")
         return path
+
+    def _tell(self, kind: int, message: str) -> None:
+        self._connection.notify("window/showMessage", {"type": kind, "message": message})
 
     async def _opened(self, path: Path) -> bool:
         params = {"uri": file_uri(str(path)), "takeFocus": True}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agent_server.front.lsp import stock
 from agent_server.front.lsp.pages import write_page
 from agent_server.loop.faults import Fault
 from tests.fakes.edits import asking
@@ -202,6 +203,41 @@ async def test_a_new_session_is_the_current_one_from_then_on(tmp_path: Path) -> 
         second = await world.client.command("agent.prompt", "hi")
 
         assert first["sessionId"] != new["sessionId"] == second["sessionId"]
+
+
+async def test_two_commands_at_once_share_the_session_and_run_in_order(tmp_path: Path) -> None:
+    async with served(tmp_path, Say("one"), Say("two"), capabilities=STOCK) as world:
+        run = {"method": "workspace/executeCommand"}
+        prompts = [{"command": "agent.prompt", "arguments": [text]} for text in ("a", "b")]
+        await world.client.tell(
+            *({"id": f"c{n}", **run, "params": p} for n, p in enumerate(prompts))
+        )
+        answers = [await world.client.until(lambda m, n=n: m.get("id") == f"c{n}") for n in (0, 1)]
+        await world.client.until(lambda m: m.get("params", {}).get("message", "").strip() == "two")
+
+        assert len({answer["result"]["sessionId"] for answer in answers}) == 1
+        assert [m.strip() for m in messages(world)] == ["one", "two"]
+
+
+async def test_what_the_person_should_know_of_a_new_session_is_a_message(tmp_path: Path) -> None:
+    async with served(tmp_path, capabilities=STOCK) as world:
+        world.equipment.warnings = ("this is no real model",)
+        await world.client.command("agent.newSession")
+        shown = await world.client.hears("window/showMessage")
+
+        assert (shown["type"], shown["message"]) == (2, "this is no real model")
+
+
+async def test_progress_is_reported_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many labels change; within the time between two reports nobody hears of them."""
+    monkeypatch.setattr(stock, "REPORT_S", 60)
+    looks = [Say("", (("list", "{}"),)) for _ in range(5)]
+    async with served(tmp_path, *looks, Say("hello"), capabilities=STOCK) as world:
+        await world.client.command("agent.prompt", "go")
+        await world.client.until(lambda m: "end" in str(m.get("params", {}).get("value", "")))
+
+        kinds = [p["value"]["kind"] for p in world.client.of("$/progress")]
+        assert kinds == ["begin", "end"]
 
 
 async def test_what_is_attached_is_the_buffer_not_the_disk(tmp_path: Path) -> None:
