@@ -6,33 +6,64 @@ left them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
 
 import anyio
 
 from agent_server.edits.decided import decided
 from agent_server.edits.documents import Documents
+from agent_server.edits.files import Form
 from agent_server.edits.fit import Fitted, fit
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.step import Step, Stepper
+from agent_server.loop.errors import StoreFailure
 from agent_server.loop.proposal import ChangeKind, FileChange, Proposal, Resolution
 
 _ORDER: tuple[ChangeKind, ...] = ("create", "edit", "rename", "delete")
 
 
+class Witness(Protocol):
+    """Writes down what is about to happen."""
+
+    async def about_to(self, fitted: Sequence[Fitted]) -> None:
+        """All changes as they will be made now, durable when it returns; again when one was fitted anew.
+
+        Raises:
+            StoreFailure: it was not kept, so nothing may change.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a proposal is applied."""
+
+    label: str
+    """Names the undo step in the editor."""
+    witness: Witness | None = None
+    """None: nothing is written down."""
+    author: Literal["model", "person"] = "model"
+    """`model`: it knows afterwards what it wrote. What a person takes back, the model has to read."""
+    forms: Mapping[str, Form] = field(default_factory=dict[str, Form])
+    """Encoding and mode that files get on disk instead of their own, by path."""
+
+
 async def apply(
-    documents: Documents, proposal: Proposal, resolution: Resolution, *, label: str
+    documents: Documents, proposal: Proposal, resolution: Resolution, terms: Terms
 ) -> tuple[FileOutcome, ...]:
     """Make the accepted part of a proposal real; one outcome per file, in the proposal's order.
 
-    Cancelled before the first change, it raises and nothing has changed. Once it changes something it is carried to its
-    end, so that nothing is left half known; every wait from then on is bounded.
+    Cancelled before the witness is called, it raises and nothing has changed. From then on it is carried to its end, so
+    that nothing is left half known; every wait is bounded.
+
+    Raises:
+        StoreFailure: the witness failed before the first change; nothing has changed.
     """
     wanted = decided(proposal, resolution)
     changes = [change for change in wanted.values() if change is not None]
-    outcomes = await _all_or_none(
-        documents, changes, Stepper(documents, txn=proposal.txn, label=label)
-    )
+    stepper = Stepper(documents, txn=proposal.txn, label=terms.label, forms=terms.forms)
+    outcomes = await _all_or_none(documents, changes, stepper, terms)
     return tuple(outcomes.get(path) or _rejected(path) for path in wanted)
 
 
@@ -41,56 +72,83 @@ def _rejected(path: str) -> FileOutcome:
 
 
 async def _all_or_none(
-    documents: Documents, changes: Sequence[FileChange], stepper: Stepper
+    documents: Documents, changes: Sequence[FileChange], stepper: Stepper, terms: Terms
 ) -> Mapping[str, FileOutcome]:
     """Outcomes by the path of the proposal."""
-    fitted: list[tuple[FileChange, Fitted]] = []
-    for change in sorted(changes, key=lambda c: _ORDER.index(c.kind)):
+    ordered = sorted(changes, key=lambda c: _ORDER.index(c.kind))
+    fitted: list[Fitted] = []
+    for change in ordered:
         fits = await fit(documents, change)
         if isinstance(fits, FileOutcome):
-            return _none_of(changes, change.path, fits)
-        fitted.append((change, fits))
+            return _none_of([c.path for c in changes], change.path, fits)
+        fitted.append(fits)
+    if not fitted:
+        return {}
     outcomes: dict[str, FileOutcome] = {}
     with anyio.CancelScope(shield=True):
-        outcomes |= await _made(documents, fitted, stepper)
-        for outcome in outcomes.values():
-            if outcome.state == "applied" and outcome.change is not None:
-                await documents.note_applied(
-                    outcome.change, authored=outcome.change.kind == "create"
-                )
+        making = _Making(documents, stepper, terms.witness, [c.path for c in ordered], fitted)
+        outcomes |= await making.run()
+        if terms.author == "model":
+            await _note(documents, outcomes)
     return outcomes
 
 
-async def _made(
-    documents: Documents, fitted: Sequence[tuple[FileChange, Fitted]], stepper: Stepper
-) -> dict[str, FileOutcome]:
-    done: list[tuple[str, Step]] = []
-    for change, fits in fitted:
-        step = await _make(documents, stepper, fits)
-        if step.outcome.state != "applied":
-            outcomes = _none_of([change for change, _ in fitted], change.path, step.outcome)
-            return outcomes | await _taken_back(done, step.outcome)
-        done.append((change.path, step))
-    return {path: replace(step.outcome, path=path) for path, step in done}
+async def _note(documents: Documents, outcomes: Mapping[str, FileOutcome]) -> None:
+    for outcome in outcomes.values():
+        if outcome.state == "applied" and outcome.change is not None:
+            await documents.note_applied(outcome.change, authored=outcome.change.kind == "create")
 
 
-async def _make(documents: Documents, stepper: Stepper, fitted: Fitted) -> Step:
-    """Make one change; when the text moved since it was fitted, fit it once more."""
-    step = await stepper.make(fitted)
-    if step.outcome.state != "stale":
-        return step
-    again = await fit(documents, fitted.change)
-    if isinstance(again, FileOutcome):
-        return Step(again)
-    return await stepper.make(again) if again != fitted else step
+@dataclass(slots=True)
+class _Making:
+    """Changes that fit, made one by one."""
+
+    documents: Documents
+    stepper: Stepper
+    witness: Witness | None
+    paths: Sequence[str]
+    """Of the proposal: an editor may spell them differently in what was fitted."""
+    fitted: list[Fitted]
+
+    async def run(self) -> dict[str, FileOutcome]:
+        """All of them, or those made before the first that fails are taken back."""
+        await self._tell()
+        done: list[tuple[str, Step]] = []
+        for index, path in enumerate(self.paths):
+            step = await self._make(index)
+            if step.outcome.state != "applied":
+                outcomes = _none_of(self.paths, path, step.outcome)
+                return outcomes | await _taken_back(done, step.outcome)
+            done.append((path, step))
+        return {path: replace(step.outcome, path=path) for path, step in done}
+
+    async def _make(self, index: int) -> Step:
+        """Make one change; when the text moved since it was fitted, fit it once more."""
+        fitted = self.fitted[index]
+        step = await self.stepper.make(fitted)
+        if step.outcome.state != "stale":
+            return step
+        again = await fit(self.documents, fitted.change)
+        if isinstance(again, FileOutcome):
+            return Step(again)
+        if again == fitted:
+            return step
+        self.fitted[index] = again
+        try:
+            await self._tell()
+        except StoreFailure as failure:
+            return Step(FileOutcome(fitted.change.path, "failed", message=str(failure)))
+        return await self.stepper.make(again)
+
+    async def _tell(self) -> None:
+        if self.witness is not None:
+            await self.witness.about_to(self.fitted)
 
 
-def _none_of(
-    changes: Sequence[FileChange], path: str, culprit: FileOutcome
-) -> dict[str, FileOutcome]:
+def _none_of(paths: Sequence[str], path: str, culprit: FileOutcome) -> dict[str, FileOutcome]:
     """Nothing stands, because of the file at `path`."""
     why = f"not applied, because the whole proposal failed: {culprit.message}"
-    outcomes = {change.path: FileOutcome(change.path, "failed", message=why) for change in changes}
+    outcomes = {each: FileOutcome(each, "failed", message=why) for each in paths}
     return outcomes | {path: replace(culprit, path=path)}
 
 

@@ -16,42 +16,55 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_server.edits.encodings import UTF8, Encoding
-from agent_server.edits.files import FileText, open_flags, read_bytes, real_path, refusing
+from agent_server.edits.files import FileText, Form, open_flags, read_bytes, real_path, refusing
 from agent_server.edits.hashes import bytes_hash
 from agent_server.loop.errors import EditRefused
 
 
-def replace_text(file: FileText, text: str) -> FileText:
+def replace_text(file: FileText, text: str, form: Form | None = None) -> FileText:
     """Make `text` the content of a file that is still as it was read; gives the file as it is then.
+
+    It keeps its encoding and mode, unless `form` gives others.
 
     Raises:
         EditRefused: `unencodable`, `stale`, `missing`, `read_only`, `no_permission`, `no_space` or `io`; bytes, mode
             and mtime are as before.
     """
-    data = file.encoding.encode(text)
+    encoding = file.encoding if form is None else form.encoding
+    data = encoding.encode(text)
     with refusing(file.path):
         status = file.path.lstat()
         _check_writable(file.path, status)
+        mode = stat.S_IMODE(status.st_mode) if form is None or form.mode is None else form.mode
         write = _rewrite if status.st_nlink > 1 else _swap
-        mtime_ns = write(file, data, status)
-    return replace(file, text=text, digest=bytes_hash(data), mtime_ns=mtime_ns)
+        mtime_ns = write(file, data, status, mode)
+    return replace(
+        file,
+        text=text,
+        encoding=encoding,
+        digest=bytes_hash(data),
+        mode=stat.S_IFREG | mode,
+        mtime_ns=mtime_ns,
+    )
 
 
 def restore_text(written: FileText, before: FileText) -> None:
-    """Take back a write that is still as we left it: the old bytes and the old mtime.
+    """Take back a write that is still as we left it: the old bytes, mode and mtime.
 
     Raises:
         EditRefused: as `replace_text`.
     """
-    replace_text(written, before.text)
+    replace_text(written, before.text, Form(before.encoding, stat.S_IMODE(before.mode)))
     with suppress(
         OSError
     ):  # the bytes are back; a time that cannot be set is no reason to report otherwise
         os.utime(before.path, ns=(before.mtime_ns, before.mtime_ns))
 
 
-def create_text(path: str, text: str, encoding: Encoding = UTF8) -> FileText:
-    """A new file, with the folders it needs; never over something that exists.
+def create_text(
+    path: str, text: str, encoding: Encoding = UTF8, *, mode: int | None = None
+) -> FileText:
+    """A new file, with the folders it needs; never over something that exists. `mode` None: as the umask has it.
 
     Raises:
         EditRefused: `exists`, `not_a_directory`, `unencodable`, `no_permission`, `no_space` or `io`; nothing is left
@@ -60,6 +73,8 @@ def create_text(path: str, text: str, encoding: Encoding = UTF8) -> FileText:
     data = encoding.encode(text)
     target = real_path(path)
     with refusing(path), _folders(target), _temporary(target, data, mode=0o666) as temporary:
+        if mode is not None:
+            temporary.chmod(mode)
         status = temporary.stat()
         _publish(temporary, target)
     _sync_folder(target.parent)
@@ -171,10 +186,10 @@ def _check_unchanged(file: FileText) -> bytes:
     return data
 
 
-def _swap(file: FileText, data: bytes, status: os.stat_result) -> int:
+def _swap(file: FileText, data: bytes, status: os.stat_result, mode: int) -> int:
     """Replace the file; the new mtime."""
     with _temporary(file.path, data, mode=0o600) as temporary:
-        _dress(temporary, file.path, status)
+        _dress(temporary, file.path, status, mode)
         mtime_ns = temporary.stat().st_mtime_ns
         _check_unchanged(file)
         temporary.replace(file.path)
@@ -182,13 +197,15 @@ def _swap(file: FileText, data: bytes, status: os.stat_result) -> int:
     return mtime_ns
 
 
-def _rewrite(file: FileText, data: bytes, status: os.stat_result) -> int:
+def _rewrite(file: FileText, data: bytes, status: os.stat_result, mode: int) -> int:
     """Write in place, for a file with several names; on failure put the old bytes and times back."""
     old = _check_unchanged(file)
     descriptor = os.open(file.path, open_flags("O_WRONLY"))
     try:
         try:
             _overwrite(descriptor, data)
+            if mode != stat.S_IMODE(status.st_mode):
+                file.path.chmod(mode)
         except BaseException:
             _overwrite(descriptor, old)
             os.utime(file.path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -227,14 +244,14 @@ def _write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _dress(temporary: Path, path: Path, status: os.stat_result) -> None:
-    """Give the new file the old one's extended attributes, owner and mode."""
+def _dress(temporary: Path, path: Path, status: os.stat_result, mode: int) -> None:
+    """Give the new file the old one's extended attributes and owner, and the mode."""
     with suppress(OSError, AttributeError):  # not every system and file system has them
         for name in os.listxattr(path):
             os.setxattr(temporary, name, os.getxattr(path, name))
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         os.chown(temporary, status.st_uid, status.st_gid)
-    temporary.chmod(stat.S_IMODE(status.st_mode))
+    temporary.chmod(mode)
 
 
 def _publish(temporary: Path, target: Path) -> None:

@@ -1,9 +1,10 @@
 """Making one fitted change, and taking it back: on disk, or through the editor and verified by content."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import assert_never
 
 import anyio
@@ -11,7 +12,8 @@ from anyio import to_thread
 
 from agent_server.edits import disk
 from agent_server.edits.documents import Documents
-from agent_server.edits.files import FileText
+from agent_server.edits.encodings import UTF8
+from agent_server.edits.files import FileText, Form
 from agent_server.edits.fit import Fitted
 from agent_server.edits.outcome import FileOutcome, FileState
 from agent_server.edits.ports import Applied
@@ -38,11 +40,19 @@ class Step:
 class Stepper:
     """Makes the changes of one transaction, one at a time."""
 
-    def __init__(self, documents: Documents, *, txn: str, label: str) -> None:
-        """`label` names the undo step in the editor."""
+    def __init__(
+        self,
+        documents: Documents,
+        *,
+        txn: str,
+        label: str,
+        forms: Mapping[str, Form] = MappingProxyType({}),
+    ) -> None:
+        """`label` names the undo step in the editor; `forms` are those that files get on disk instead of their own."""
         self._documents = documents
         self._txn = txn
         self._label = label
+        self._forms = forms
 
     async def make(self, fitted: Fitted) -> Step:
         """Make the change; never raises for what a disk or an editor does."""
@@ -84,12 +94,15 @@ class Stepper:
             return partial(_undone, partial(disk.recreate_file, file))
         if change.kind == "rename":
             return await self._rename(change, file, change.new_text)
-        written = await to_thread.run_sync(disk.replace_text, file, change.new_text)
+        form = self._forms.get(change.path)
+        written = await to_thread.run_sync(disk.replace_text, file, change.new_text, form)
         return partial(_undone, partial(disk.restore_text, written, file))
 
     async def _create(self, change: FileChange) -> Undo:
         folders = await to_thread.run_sync(disk.missing_folders, change.path)
-        made = await to_thread.run_sync(disk.create_text, change.path, change.new_text or "")
+        form = self._forms.get(change.path, Form(UTF8))
+        make = partial(disk.create_text, mode=form.mode)
+        made = await to_thread.run_sync(make, change.path, change.new_text or "", form.encoding)
         return partial(_undone, partial(disk.remove_created, made, folders))
 
     async def _rename(self, change: FileChange, file: FileText, text: str) -> Undo:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from agent_server.edits.apply import apply
+from agent_server.edits.apply import Terms, apply
 from agent_server.edits.outcome import FileOutcome, FileState
 from agent_server.edits.unified import unified
 from agent_server.loop.action import Action
@@ -68,7 +68,7 @@ class Pending:
             return elsewhere
         self._tell(ctx, "applying", decision)
         outcomes = await apply(
-            self.services.documents, self.proposal, Resolution((decision,)), label=self.title
+            self.services.documents, self.proposal, Resolution((decision,)), Terms(self.title)
         )
         outcome = outcomes[0]
         self._tell(ctx, _STATES[outcome.state], decision, message=outcome.message)

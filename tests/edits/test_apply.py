@@ -9,7 +9,7 @@ import anyio.lowlevel
 import pytest
 
 from agent_server.edits import disk, step
-from agent_server.edits.apply import apply
+from agent_server.edits.apply import Terms, apply
 from agent_server.edits.documents import Documents
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.ports import Editor, NoEditor
@@ -62,7 +62,7 @@ async def run(
     docs: Documents, proposal: Proposal, resolution: Resolution | None = None
 ) -> tuple[FileOutcome, ...]:
     with anyio.fail_after(5):
-        return await apply(docs, proposal, resolution or accept_all(proposal), label="Agent: a.py")
+        return await apply(docs, proposal, resolution or accept_all(proposal), Terms("Agent: a.py"))
 
 
 def fingerprint(path: Path) -> tuple[bytes, int, int]:

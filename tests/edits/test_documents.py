@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_server.edits.apply import apply
+from agent_server.edits.apply import Terms, apply
 from agent_server.edits.documents import Documents
 from agent_server.edits.hashes import content_hash
 from agent_server.edits.ports import NoEditor
@@ -43,7 +43,7 @@ def fill(path: Path, data: bytes) -> None:
 
 async def apply_all(documents: Documents, change: FileChange) -> None:
     proposal = new_proposal(change)
-    (outcome,) = await apply(documents, proposal, accept_all(proposal), label="Agent")
+    (outcome,) = await apply(documents, proposal, accept_all(proposal), Terms("Agent"))
     assert outcome.state == "applied"
 
 
