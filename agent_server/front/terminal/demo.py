@@ -19,13 +19,14 @@ from agent_server.front.terminal.page import Page
 from agent_server.front.terminal.person import Automatic
 from agent_server.front.terminal.rows import file_rows
 from agent_server.front.terminal.screen import Screen, standard_console
-from agent_server.front.terminal.style import INDENT
+from agent_server.front.terminal.style import INDENT, uncut
 from agent_server.front.terminal.turn import Quit
 from agent_server.loop.proposal import FileChange
 from agent_server.options import Options
 from agent_server.providers.demo import DEMO_PROMPT, SAMPLE_FILES, write_sample
 
-MODEL = "demo"
+MODEL = "scripted:demo"
+"""Its name says what it is."""
 
 
 def main(options: Options, *, answer: Automatic | None = None) -> int:
@@ -105,7 +106,7 @@ def _introduce(screen: Screen, project: Path) -> None:
             " Offline, without a key: its words are fixed,",
         ),
         Text("the search, the edits, your review and the test run are real."),
-        Text(f"The project: {project}", "quiet"),
+        uncut(f"The project: {project}", "quiet"),
         Text(""),
     )
 
@@ -139,7 +140,7 @@ def _say_how_to_go_on(page: Page, project: Path) -> None:
     pad = " " * INDENT
     page.add(
         Text("Go on", "bold"),
-        Text(f"{pad}cd {project}"),
-        Text(f"{pad}OPENAI_API_KEY=… {_program()} chat --model openai/<name>"),
+        uncut(f"{pad}cd {project}"),
+        uncut(f"{pad}OPENAI_API_KEY=… {_program()} chat --model openai/<name>"),
         Text(f"{pad}or in your editor: agent-server acp, agent-server lsp", "quiet"),
     )

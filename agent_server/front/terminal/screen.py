@@ -64,7 +64,9 @@ class Screen:
         if self.plain:
             self._write(text)
             return
-        lines = "".join(self._rendered(part) for part in live).splitlines()[-(self.height - 1) :]
+        lines = "".join(self._rendered(part, crop=True) for part in live).splitlines()[
+            -(self.height - 1) :
+        ]
         if not text and lines == self._live:
             return
         up = f"\x1b[{len(self._live)}A" if self._live else ""
@@ -83,10 +85,11 @@ class Screen:
         if not self.plain:
             self._write(_SHOW)
 
-    def _rendered(self, part: ConsoleRenderable) -> str:
+    def _rendered(self, part: ConsoleRenderable, *, crop: bool = False) -> str:
+        """Cropped where a line that the terminal breaks would upset the count of lines."""
         with self.console.capture() as captured:
             # Grouped, because a bare Text loses its own way of wrapping.
-            self.console.print(Group(part), soft_wrap=self.plain)
+            self.console.print(Group(part), soft_wrap=self.plain, crop=crop)
         # Rich fills lines up to their width; whoever copies them wants none of that.
         return _FILLED.sub("", captured.get())
 

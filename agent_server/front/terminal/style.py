@@ -107,6 +107,11 @@ def line(*parts: str | tuple[str, str], indent: int = INDENT) -> Text:
     return Text.assemble(" " * indent, *parts, no_wrap=True, overflow="ellipsis")
 
 
+def uncut(text: str, style: str = "") -> Text:
+    """A line to be copied: broken by the terminal alone, where it ends."""
+    return Text(text, style, no_wrap=True, overflow="ignore")
+
+
 def spread(left: Text, right: Text, width: int) -> Text:
     """A line with something at its right end, as far from the edge as the rest is from the left, if there is room."""
     room = width - INDENT - left.cell_len - right.cell_len

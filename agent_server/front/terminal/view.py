@@ -129,9 +129,12 @@ def money(cost: str) -> str:
 def home_relative(path: str) -> str:
     """`~/shop` for a folder at home."""
     try:
-        return f"~/{Path(path).relative_to(Path.home())}".removesuffix("/.")
+        home = Path.home()
+        inside = Path(path).relative_to(home)
     except (ValueError, RuntimeError):  # elsewhere, or nobody has a home
         return path
+    is_home = home.is_absolute() and home != Path(home.anchor)
+    return f"~/{inside}".removesuffix("/.") if is_home else path
 
 
 def call_text(item: CallItem, now: float) -> Text:
