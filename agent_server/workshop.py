@@ -6,7 +6,7 @@ of settings and the models' clients are shared by all.
 
 import os
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +17,7 @@ from agent_server.config import FallbackProvider, Home, Problem, ProviderSetting
 from agent_server.config_load import find_home, load
 from agent_server.edits.documents import Documents
 from agent_server.loop.action import Scope
-from agent_server.loop.errors import BadSetting
+from agent_server.loop.errors import BadSetting, ClientMistake
 from agent_server.loop.limits import Limits
 from agent_server.loop.model import Mode
 from agent_server.loop.ports import Model
@@ -147,8 +147,16 @@ class Bench:
     def model(self, name: str) -> Model:
         """See `Equipment`. One object per session and name: a scripted model remembers its place."""
         if name not in self._models:
-            self._models[name] = self._shared.model(name, self._settings, Path(self._cwd))
+            try:
+                self._models[name] = self._shared.model(name, self._settings, Path(self._cwd))
+            except BadSetting as error:
+                raise ClientMistake(str(error)) from error
         return self._models[name]
+
+    def warm(self, name: str) -> None:
+        """See `Equipment`. What is wrong with the name is said when it is asked for."""
+        with suppress(BadSetting):
+            self._shared.warm(name, self._settings)
 
     def fallbacks(self, name: str) -> tuple[Model, ...]:
         """See `Equipment`."""

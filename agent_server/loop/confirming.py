@@ -1,30 +1,65 @@
 """Confirming: one question to the person, and what each answer means."""
 
-from agent_server.loop.action import Answer
+from agent_server.loop.action import Answer, Question
 from agent_server.loop.batch import settle
-from agent_server.loop.events import ConfirmationRequired, EditChanged
+from agent_server.loop.events import CallFinished, CallPending, ConfirmationRequired, EditChanged
 from agent_server.loop.model import DoneReason, ToolResult
 from agent_server.loop.proposal import EditState, HunkState, Proposal, Resolution
-from agent_server.loop.states import Approved, Confirming, Done, Executing, State
+from agent_server.loop.states import (
+    Approved,
+    CallGate,
+    Confirming,
+    Done,
+    Executing,
+    LoopGate,
+    State,
+    Thinking,
+)
 from agent_server.loop.turn import Turn
 
 
 async def confirming(t: Turn, state: Confirming) -> State:
+    """Put the question; what the answer means depends on what was asked."""
+    match state.gate:
+        case CallGate() as gate:
+            t.emit(ConfirmationRequired(t.id, state.question))
+            return await _call(t, gate, state.question)
+        case LoopGate() as gate:
+            return await _loop(t, gate, state.question)
+
+
+async def _call(t: Turn, gate: CallGate, question: Question) -> State:
     """A yes runs the call next; a no settles it and the siblings go on; `cancelled` ends the turn (spec §14)."""
-    t.emit(ConfirmationRequired(t.id, state.question))
-    answer = await t.gate.approver.ask(state.question)
-    await t.gate.policy.remember(state.question, answer)
-    proposal = state.prepared.proposal
+    answer = await t.gate.approver.ask(question)
+    await t.gate.policy.remember(question, answer)
+    proposal = gate.prepared.proposal
     if answer.allows and (answer.resolution is None or answer.resolution.accepts_anything):
         if proposal is not None:
             _show(t, proposal, "approved", answer.resolution)
-        return Executing(state.number, Approved(state.call, state.prepared, answer))
+        return Executing(gate.number, Approved(gate.call, gate.prepared, answer))
     if proposal is not None:
         _show(t, proposal, "rejected", Resolution(()))
-    await settle(t, state.call, _refused(answer, proposal), "none")
+    await settle(t, gate.call, _refused(answer, proposal), "none")
     if answer.kind == "cancelled":
         return Done(DoneReason.USER_ABORT, "approval_cancelled")
-    return Executing(state.number)
+    return Executing(gate.number)
+
+
+async def _loop(t: Turn, gate: LoopGate, question: Question) -> State:
+    """Only a clear yes goes on; the detectors then start counting anew (F56)."""
+    t.emit(CallPending(t.id, gate.key, "loop", question.title, "other"))
+    t.emit(ConfirmationRequired(t.id, question))
+    text = "the person did not say that it should go on"
+    try:
+        answer = await t.gate.approver.ask(question)
+        text = "going on" if answer.allows else "stopped"
+    finally:
+        result = ToolResult(text == "going on", text, summary=text)
+        t.emit(CallFinished(t.id, gate.key, "loop", result, "none"))
+    if not answer.allows:
+        return gate.done
+    t.counts.clear()
+    return Thinking(nudge=question.decision.reason if answer.feedback is None else answer.feedback)
 
 
 def _refused(answer: Answer, proposal: Proposal | None) -> ToolResult:

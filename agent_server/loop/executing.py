@@ -10,7 +10,7 @@ from agent_server.loop.batch import Judged, judge, open_calls, run_call
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.guard import after_batch
 from agent_server.loop.model import ToolCall
-from agent_server.loop.states import Confirming, Executing, State
+from agent_server.loop.states import CallGate, Confirming, Executing, State
 from agent_server.loop.turn import Turn
 
 
@@ -30,12 +30,12 @@ async def executing(t: Turn, state: Executing) -> State:
         if judged.question is not None:
             if segment:
                 break
-            return Confirming(state.number, call, judged.prepared, judged.question)
+            return Confirming(judged.question, CallGate(state.number, call, judged.prepared))
         segment.append((call, judged))
         if not _read_only(t, call):
             break
     if not segment:
-        return await after_batch(t, state.number)
+        return after_batch(t, state.number)
     await _run_together(t, segment)
     return Executing(state.number)
 

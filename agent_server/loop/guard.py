@@ -7,11 +7,24 @@ from dataclasses import replace
 
 import anyio
 
-from agent_server.loop.model import DoneReason, Entry, ReplyEntry, ResultEntry, ToolCall, ToolResult
-from agent_server.loop.states import Done, State, Thinking
+from agent_server.loop.action import Action, Decision, Question
+from agent_server.loop.model import (
+    CallKey,
+    DoneReason,
+    Entry,
+    ReplyEntry,
+    ResultEntry,
+    ToolCall,
+    ToolResult,
+    TurnId,
+)
+from agent_server.loop.states import Confirming, Done, LoopGate, State, Thinking
 from agent_server.loop.turn import Turn
 
 INVALID_CODES = frozenset({"unknown_tool", "bad_arguments"})
+CYCLES = 3
+"""How often a pattern of rounds must come to be a loop."""
+LONGEST_CYCLE = 4
 EMPTY_STREAK = "streak:empty"
 INVALID_STREAK = "streak:invalid"
 
@@ -106,20 +119,34 @@ def _count_streaks(t: Turn, result: ToolResult) -> None:
     t.counts[EMPTY_STREAK] = t.counts[EMPTY_STREAK] + 1 if not result.output.strip() else 0
 
 
-async def after_batch(t: Turn, number: int) -> State:
+def after_batch(t: Turn, number: int) -> State:
     """Where to go when every call of reply `number` has its result."""
     results = _results(t.log.entries, number)
     if t.limits.empty_results and t.counts[EMPTY_STREAK] >= t.limits.empty_results:
         return Done(DoneReason.LOOP_DETECTED, "empty_results", "the tools keep giving nothing")
     if (failed := _same_error(t, results)) is not None:
         return Done(DoneReason.ERROR, "same_error_cap", failed)
-    if (stuck := _stuck(t, results)) is not None:
-        return stuck
+    if _all_invalid(t, results):
+        text = "the model keeps making calls that cannot be understood"
+        return Done(DoneReason.ERROR, "same_error_cap", text)
+    if (circling := _circling(t, results)) is not None:
+        return _ask_to_go_on(t, circling)
     if any(r.ok and t.tools[c.name].ends_turn for c, r in results if c.name in t.tools):
         return Done(DoneReason.MODEL_STOP, "tool_ended")
     if t.control.soft_stop:
         return Done(DoneReason.MODEL_STOP, "soft_stop", "stopped after the running calls")
     return Thinking()
+
+
+def _ask_to_go_on(t: Turn, circling: Done) -> Confirming:
+    """On the floor: `--yes` must not keep a loop alive."""
+    key = CallKey(next(t.numbers), 0)
+    reason = circling.message or "the model goes round in circles"
+    decision = Decision("ask", reason, floor=True, scopes=("once",))
+    action = Action("ask", "loop")
+    return Confirming(
+        Question(str(key), f"go on? {reason}", action, decision, ("once",)), LoopGate(key, circling)
+    )
 
 
 def _same_error(t: Turn, results: Sequence[tuple[ToolCall, ToolResult]]) -> str | None:
@@ -146,24 +173,47 @@ def _counts(result: ToolResult) -> bool:
     return not result.ok and result.code not in ("denied", "duplicate", "repeated", "interrupted")
 
 
-def _stuck(t: Turn, results: Sequence[tuple[ToolCall, ToolResult]]) -> Done | None:
+def _all_invalid(t: Turn, results: Sequence[tuple[ToolCall, ToolResult]]) -> bool:
     invalid = bool(results) and all(r.code in INVALID_CODES for _, r in results)
     t.counts[INVALID_STREAK] = t.counts[INVALID_STREAK] + 1 if invalid else 0
-    if t.counts[INVALID_STREAK] >= t.limits.invalid_replies:
-        return Done(
-            DoneReason.ERROR,
-            "same_error_cap",
-            "the model keeps making calls that cannot be understood",
-        )
-    if t.limits.repeat_stop:
-        for call, _ in results:
-            if t.counts[_call_key(call)] >= t.limits.repeat_stop:
-                return Done(
-                    DoneReason.LOOP_DETECTED,
-                    "same_call",
-                    f"{call.name} was called again and again to no end",
-                )
+    return t.counts[INVALID_STREAK] >= t.limits.invalid_replies
+
+
+def _circling(t: Turn, results: Sequence[tuple[ToolCall, ToolResult]]) -> Done | None:
+    if not t.limits.repeat_stop:
+        return None
+    for call, _ in results:
+        if t.counts[_call_key(call)] >= t.limits.repeat_stop:
+            text = f"{call.name} was called {t.limits.repeat_stop} times to no end"
+            return Done(DoneReason.LOOP_DETECTED, "same_call", text)
+    if (period := cycle(_rounds(t.log.entries, t.id))) is not None:
+        text = f"the same {period} rounds of calls came {CYCLES} times with the same results"
+        return Done(DoneReason.LOOP_DETECTED, "cycle", text)
     return None
+
+
+def cycle(rounds: Sequence[int]) -> int | None:
+    """The length of the pattern that the last rounds repeat; rounds are digests, newest last."""
+    for period in range(2, LONGEST_CYCLE + 1):
+        tail = list(rounds[-period * CYCLES :])
+        if len(tail) == period * CYCLES and tail == tail[:period] * CYCLES:
+            return period
+    return None
+
+
+def _rounds(entries: Sequence[Entry], turn: TurnId) -> list[int]:
+    """A digest of calls and results for each of the last replies of the turn, oldest first."""
+    rounds: list[int] = []
+    outputs: dict[CallKey, str] = {}
+    for entry in reversed(entries):
+        if entry.turn != turn or len(rounds) == LONGEST_CYCLE * CYCLES:
+            break
+        if isinstance(entry, ResultEntry):
+            outputs[entry.key] = entry.result.output
+        elif isinstance(entry, ReplyEntry):
+            calls = entry.reply.calls
+            rounds.append(_digest(repr([(c.name, c.arguments, outputs.get(c.key)) for c in calls])))
+    return rounds[::-1]
 
 
 def _results(entries: Sequence[Entry], number: int) -> list[tuple[ToolCall, ToolResult]]:

@@ -2,11 +2,13 @@
 
 import json
 import logging
+from collections.abc import Callable
+from dataclasses import replace
 
 from agent_server.loop.action import Answer, Decision
 from agent_server.loop.errors import BadArguments, StoreFailure
-from agent_server.loop.events import CallPending, CallStarted
-from agent_server.loop.model import JsonObject, ToolCall, ToolResult
+from agent_server.loop.events import CallPending, CallStarted, Event, PlanChanged
+from agent_server.loop.model import JsonObject, PlanEntry, ToolCall, ToolResult
 from agent_server.loop.ports import CallContext, Prepared, Tool
 from agent_server.loop.proposal import Resolution
 from agent_server.loop.suggest import unknown_tool
@@ -85,7 +87,8 @@ def decide(t: Turn, prepared: Prepared) -> Decision:
 async def execute(t: Turn, call: ToolCall, prepared: Prepared, answer: Answer | None) -> ToolResult:
     """Run the tool's code. Only cancellation and a store that fails come out of it as exceptions (R80)."""
     tool = t.tools[call.name]
-    context = CallContext(t.id, call.key, t.emit, gated=answer is not None)
+    plans: list[PlanChanged] = []
+    context = CallContext(t.id, call.key, _holding(t, plans), gated=answer is not None)
     resolution = answer.resolution if answer is not None else None
     t.emit(CallStarted(t.id, call.key))
     result = await _once(call, prepared, context, resolution)
@@ -93,7 +96,29 @@ async def execute(t: Turn, call: ToolCall, prepared: Prepared, answer: Answer | 
     while result.code == "transient" and retries > 0:
         retries -= 1
         result = await _once(call, prepared, context, resolution)
-    return result
+    for plan in plans:
+        await t.log.append(PlanEntry(t.id, plan.items))
+        t.emit(plan)
+    return _with_words(result, answer)
+
+
+def _holding(t: Turn, plans: list[PlanChanged]) -> Callable[[Event], None]:
+    """Emits at once, but for a new plan: that is a fact, and is told when it is in the log."""
+
+    def emit(event: Event) -> None:
+        if isinstance(event, PlanChanged):
+            plans.append(event)
+        else:
+            t.emit(event)
+
+    return emit
+
+
+def _with_words(result: ToolResult, answer: Answer | None) -> ToolResult:
+    """The result with what the person said beside their yes."""
+    if answer is None or not answer.feedback:
+        return result
+    return replace(result, output=f"{result.output}\nThe person says: {answer.feedback}")
 
 
 async def _once(

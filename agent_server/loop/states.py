@@ -5,7 +5,7 @@ from typing import Literal
 
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import StateName
-from agent_server.loop.model import Detail, DoneReason, ToolCall
+from agent_server.loop.model import CallKey, Detail, DoneReason, ToolCall
 from agent_server.loop.ports import Prepared, Request
 
 
@@ -46,13 +46,30 @@ class Executing:
 
 
 @dataclass(frozen=True, slots=True)
+class CallGate:
+    """The question is whether a call may run."""
+
+    number: int
+    """Of the reply the call belongs to."""
+    call: ToolCall
+    prepared: Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class LoopGate:
+    """The question is whether a turn that goes round in circles should go on; without a yes it ends as `done`."""
+
+    key: CallKey
+    """Under which the question is shown."""
+    done: "Done"
+
+
+@dataclass(frozen=True, slots=True)
 class Confirming:
     """One question to the person is open."""
 
-    number: int
-    call: ToolCall
-    prepared: Prepared
     question: Question
+    gate: CallGate | LoopGate
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,10 @@ class Equipment(Protocol):
         """Models to go on with when that one cannot, in order."""
         ...
 
+    def warm(self, name: str) -> None:
+        """Start what takes seconds for that model, without waiting."""
+        ...
+
     async def kit(self, place: Place) -> Kit:
         """Tools and policy for a session at `place`."""
         ...

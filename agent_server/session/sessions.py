@@ -174,6 +174,7 @@ class Sessions:
             await recover(session.log, session.tools)
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)
+        self._group.start_soon(_warm, equipment, session.model)
         return session
 
     async def _equip(
@@ -223,6 +224,11 @@ class Sessions:
     async def _flush(self) -> None:
         for session in self._open.values():
             await self._save(session)
+
+
+async def _warm(equipment: Equipment, model: str) -> None:
+    """After the session was handed out: its model may take seconds to be ready, a person takes longer to type."""
+    equipment.warm(model)
 
 
 def _usable(cwd: str, roots: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -59,6 +59,7 @@ class AcpClient:
     sent: list[Message] = field(default_factory=list)
     _last_id: int = 0
     _moved: anyio.Event = field(default_factory=anyio.Event)
+    _ended: bool = False
 
     # ---- saying ----
 
@@ -116,6 +117,8 @@ class AcpClient:
                 if fits(self.received[seen]):
                     return self.received[seen]
                 seen += 1
+            if self._ended:
+                raise EOFError("the agent hung up before it said that")
             await self._moved.wait()
 
     def updates(self, session: str, *kinds: str) -> list[Any]:
@@ -143,6 +146,8 @@ class AcpClient:
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 await self._take(json.loads(line))
+        self._ended = True
+        self._moved.set()
 
     async def _take(self, message: Message) -> None:
         self.oracle.received(message)

@@ -62,6 +62,9 @@ class FakeEquipment:
     def fallbacks(self, name: str) -> tuple[Model, ...]:
         return ()
 
+    def warm(self, name: str) -> None:
+        del name
+
     async def kit(self, place: Place) -> Kit:
         await anyio.lowlevel.checkpoint()
         self.kits += 1

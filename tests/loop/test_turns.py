@@ -362,7 +362,8 @@ async def test_the_identical_call_is_warned_then_refused_then_ends_the_turn(ok: 
         return ToolResult(ok, "same", code=None if ok else "x")
 
     tool = FakeTool("same", same)
-    s = stage(*[Say(calls=(("same", "{}"),)) for _ in range(9)], tools=[tool])
+    person = FakePerson([Answer("reject")])
+    s = stage(*[Say(calls=(("same", "{}"),)) for _ in range(9)], tools=[tool], person=person)
     done = await play(s)
     assert done.reason in (DoneReason.LOOP_DETECTED, DoneReason.ERROR)
     assert len(tool.ran) == 3
