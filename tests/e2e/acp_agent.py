@@ -23,6 +23,8 @@ class Agent:
     """One agent: a workspace with a file to edit, a home of its own, a scripted model and a log of its traffic."""
 
     root: Path
+    endpoint: str | None = None
+    """Of an OpenAI-compatible server, in place of the script."""
 
     @property
     def workspace(self) -> Path:
@@ -44,11 +46,18 @@ class Agent:
     @property
     def environment(self) -> dict[str, str]:
         """Nothing of the person who runs the tests but where programs are."""
+        model = {"AGENT_SERVER_MODEL": f"scripted:{self.root / 'script.json'}"}
+        if self.endpoint is not None:
+            model = {
+                "AGENT_SERVER_MODEL": "openai/mock",
+                "OPENAI_API_KEY": "sk-test-0123456789",
+                "OPENAI_BASE_URL": self.endpoint,
+            }
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.root / "home"),
             "AGENT_SERVER_HOME": str(self.root / "state"),
-            "AGENT_SERVER_MODEL": f"scripted:{self.root / 'script.json'}",
+            **model,
         }
 
     def violations(self) -> list[str]:

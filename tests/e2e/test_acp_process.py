@@ -1,11 +1,15 @@
 """The agent as a process, with our own strict client on its pipes: what only shows with real descriptors and a disk."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.e2e.acp_agent import agent, connected, edits, says
-from tests.fakes.acp_client import FILES, option_of, prompt_params, select
+from tests.fakes import answers
+from tests.fakes.acp_client import FILES, OURS, option_of, prompt_params, select
+from tests.fakes.model_server import ModelServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
@@ -118,3 +122,68 @@ async def test_the_end_of_input_in_the_middle_of_a_turn_ends_the_process(tmp_pat
         prompt = await client.ask("session/prompt", prompt_params(session, "go"))
         await client.until(lambda m: "agent_message_chunk" in str(m))
     assert (await client.response(prompt))["stopReason"] == "cancelled"
+
+
+async def test_one_of_two_hunks_is_accepted_and_only_it_is_written(tmp_path: Path) -> None:
+    lines = "".join(f"line {number}\n" for number in range(20))
+    changes = [
+        {"old_text": "line 1\n", "new_text": "LINE 1\n"},
+        {"old_text": "line 18\n", "new_text": "LINE 18\n"},
+    ]
+    call = {"name": "edit", "arguments": {"path": "a.py", "edits": changes}}
+    made = agent(tmp_path, {"text": "Two places.", "calls": [call]}, says("Done."))
+    made.file.write_text(lines)
+    async with connected(made, capabilities=OURS) as client:
+        session = await client.new(str(made.workspace))
+        prompt = await client.ask("session/prompt", prompt_params(session, "go"))
+        shown = await client.until(lambda m: m.get("method") == "_agent-server/edit/proposed")
+        (file,) = shown["params"]["files"]
+        first, second = (hunk["id"] for hunk in file["hunks"])
+        decisions = [
+            {"uri": file["uri"], "hunk": first, "verdict": "accept"},
+            {"uri": file["uri"], "hunk": second, "verdict": "reject"},
+        ]
+        params = {"txn": shown["params"]["txn"], "revision": 1, "decisions": decisions}
+        answer = await client.request("_agent-server/edit/resolve", params)
+        assert answer["state"] == "approved"
+        await client.response(prompt)
+
+        assert made.file.read_text() == lines.replace("line 1\n", "LINE 1\n")
+        states = client.of("_agent-server/edit/state")
+        assert states[0]["state"] == "approved"
+        assert states[-1]["state"] == "applied"
+        assert [h["state"] for h in states[-1]["files"][0]["hunks"]] == ["applied", "rejected"]
+        revisions = [state["revision"] for state in states]
+        assert revisions == sorted(set(revisions))
+        assert client.of("session/request_permission") == []
+
+
+async def test_edits_that_need_no_question_are_shown_for_review(tmp_path: Path) -> None:
+    made = agent(tmp_path, EDIT, says("Done."))
+    async with connected(made, capabilities=OURS) as client:
+        session = await client.new(str(made.workspace))
+        mode = {"sessionId": session, "modeId": "accept_edits"}
+        await client.request("session/set_mode", mode)
+        await client.prompt(session, "go")
+
+        (shown,) = client.of("_agent-server/edit/proposed")
+        assert (shown["review"], shown["toolCallId"]) == ("applied", "call-1-0")
+        assert made.file.read_text() == "x = 2\n"
+
+
+async def test_a_model_over_http_streams_and_hears_of_a_cancel(tmp_path: Path) -> None:
+    script = [answers.say("I think") + answers.hang(), answers.say("Back.")]
+    async with ModelServer(script) as model:
+        made = replace(agent(tmp_path), endpoint=model.base_url)
+        async with connected(made) as client:
+            session = await client.new(str(made.workspace))
+            prompt = await client.ask("session/prompt", prompt_params(session, "go"))
+            await client.until(lambda m: "agent_message_chunk" in str(m))
+            await client.notify("session/cancel", {"sessionId": session})
+            assert (await client.response(prompt))["stopReason"] == "cancelled"
+            with anyio.fail_after(5):
+                await model.exchanges[0].peer_closed.wait()
+
+            await client.prompt(session, "again")
+            assert client.text(session).endswith("Back.")
+    assert model.refused == []
