@@ -138,6 +138,7 @@ class Bench:
             start_early=s.tools.start_early,
             read_retries=s.tools.read_retries,
             compact_at=s.context.compact_at,
+            reserve_output=s.context.reserve_output,
         )
 
     def models(self) -> tuple[str, ...]:

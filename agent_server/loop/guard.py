@@ -64,7 +64,8 @@ def over_limit(t: Turn) -> Done | None:
 
 def window_is_full(t: Turn) -> bool:
     """Whether the next request would pass the share of the usable window at which the past is summarised (§2.1)."""
-    usable = t.model.window * (1 - t.limits.reserve_output)
+    reserve = t.model.window // 5 if t.limits.reserve_output is None else t.limits.reserve_output
+    usable = t.model.window - reserve
     return t.context.projected_tokens(t.log.entries) >= t.limits.compact_at * usable
 
 

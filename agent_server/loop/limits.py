@@ -34,6 +34,6 @@ class Limits:
     """Read-only calls may run while their reply still streams."""
     compact_at: float = 0.85
     """Share of the usable window at which the past is summarised."""
-    reserve_output: float = 0.2
-    """Share of the window kept free for the answer."""
+    reserve_output: int | None = None
+    """Tokens of the window kept free for the answer; None is a fifth of it."""
     max_compactions: int = 3
