@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the engine is imported after the first answer
 
 log = logging.getLogger(__name__)
 
-PARENT_S = 2.0
+PARENT_S = 1.0
 """Between two looks whether the process that started us lives; the end of input mostly tells sooner."""
 END_SIGNALS = (
     signal.SIGTERM,
@@ -42,45 +42,48 @@ def serve(
     initialized: Mapping[str, object] | None,
     initialize_result: Callable[[], Mapping[str, object]],
     options: Options,
+    parent: int,
 ) -> int:
     """Serve one client until its input ends or a signal says so; the exit code.
 
     `received` are bytes already read and not yet dealt with; `initialized` the params of ACP's `initialize` if that
-    was answered, `initialize_result` what it is answered with.
+    was answered, `initialize_result` what it is answered with. `parent` is the process that started us.
     """
     _log_to(
         options.log_file, options.log_level or os.environ.get("AGENT_SERVER_LOG_LEVEL") or "warning"
     )
     if dialect == "lsp":
-        return anyio.run(_until_told_to_end, partial(_lsp, read_fd, write_fd, received, options))
+        lsp = partial(_lsp, read_fd, write_fd, received, options)
+        return anyio.run(_until_told_to_end, lsp, parent)
     acp = partial(_acp, read_fd, write_fd, received, initialized, initialize_result, options)
-    return anyio.run(_until_told_to_end, acp)
+    return anyio.run(_until_told_to_end, acp, parent)
 
 
-async def _until_told_to_end(run: Callable[[], Awaitable[int]]) -> int:
+async def _until_told_to_end(run: Callable[[anyio.Event], Awaitable[int]], parent: int) -> int:
+    """Being told sets the event that `run` watches: it hangs up, and what runs is settled and answered first."""
+    stop = anyio.Event()
     code = SIGNALLED
     async with anyio.create_task_group() as group:
-        group.start_soon(_end_on_signal, group.cancel_scope)
-        group.start_soon(_end_with_parent, group.cancel_scope)
-        code = await run()
+        group.start_soon(_stop_on_signal, stop)
+        group.start_soon(_stop_with_parent, stop, parent)
+        code = await run(stop)
         group.cancel_scope.cancel()
-    return code
+    return SIGNALLED if stop.is_set() else code
 
 
-async def _end_on_signal(scope: anyio.CancelScope) -> None:
+async def _stop_on_signal(stop: anyio.Event) -> None:
     with anyio.open_signal_receiver(*END_SIGNALS) as signals:
         async for number in signals:
             log.info("ended by signal %d", number)
-            scope.cancel()
+            stop.set()
 
 
-async def _end_with_parent(scope: anyio.CancelScope) -> None:
+async def _stop_with_parent(stop: anyio.Event, parent: int) -> None:
     """An editor that was killed may leave our input open in the hands of somebody else."""
-    parent = os.getppid()
     while os.getppid() == parent:  # noqa: ASYNC110  (nothing tells of another process's death)
         await anyio.sleep(PARENT_S)
     log.warning("the process that started us is gone")
-    scope.cancel()
+    stop.set()
 
 
 async def _acp(
@@ -90,6 +93,7 @@ async def _acp(
     initialized: Mapping[str, object] | None,
     initialize_result: Callable[[], Mapping[str, object]],
     options: Options,
+    stop: anyio.Event,
 ) -> int:
     from agent_server.front.acp.server import serve as serve_acp
     from agent_server.workshop import open_sessions
@@ -103,11 +107,14 @@ async def _acp(
             initialized=initialized,
             initialize_result=initialize_result,
             trace=_trace(options),
+            stop=stop,
         )
     return 0
 
 
-async def _lsp(read_fd: int, write_fd: int, received: bytes, options: Options) -> int:
+async def _lsp(
+    read_fd: int, write_fd: int, received: bytes, options: Options, stop: anyio.Event
+) -> int:
     from agent_server.front.lsp.server import serve as serve_lsp
 
     @asynccontextmanager
@@ -123,6 +130,7 @@ async def _lsp(read_fd: int, write_fd: int, received: bytes, options: Options) -
         received=received,
         open_sessions=opened,
         trace=_trace(options),
+        stop=stop,
     )
 
 

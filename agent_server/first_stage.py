@@ -37,6 +37,7 @@ def start(dialect: str | None, options: Options) -> int:
 
     `dialect` is `acp`, `lsp`, or None: the first byte decides.
     """
+    parent = os.getppid()  # now: it may be gone by the time that the server proper looks
     pipes = guard()
     received = b""
     if dialect is None:
@@ -58,6 +59,7 @@ def start(dialect: str | None, options: Options) -> int:
         initialized=initialized,
         initialize_result=initialize_result,
         options=options,
+        parent=parent,
     )
 
 

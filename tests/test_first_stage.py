@@ -17,7 +17,8 @@ INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"pro
 # Stands in for the server proper, and tells what it got and what was imported by then.
 HARNESS = """
 import json, sys, types
-def serve(dialect, *, read_fd, write_fd, received, initialized, initialize_result, options):
+def serve(dialect, *, read_fd, write_fd, received, initialized, initialize_result, options,
+          parent):
     json.dump({"dialect": dialect, "received": received.decode(), "initialized": initialized,
                "modules": sorted(sys.modules)}, sys.stderr)
     return 0

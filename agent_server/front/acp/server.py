@@ -6,6 +6,8 @@ client said then comes in as `initialized`.
 
 from collections.abc import Callable
 
+import anyio
+
 from agent_server.front.acp.editor import AcpEditor
 from agent_server.front.capabilities import Capabilities
 from agent_server.front.front import Front
@@ -58,8 +60,9 @@ async def serve(
     initialized: JsonObject | None,
     initialize_result: Callable[[], JsonObject],
     trace: Trace | None = None,
+    stop: anyio.Event | None = None,
 ) -> None:
-    """Serve until the input ends or the client reads no more. The caller opens and closes `sessions`."""
+    """Serve until the input ends, the client reads no more, or `stop`. The caller opens and closes `sessions`."""
 
     def over_descriptors(table: Dispatch) -> Connection:
         return connect(
@@ -69,6 +72,7 @@ async def serve(
             dispatch=table,
             received=received,
             trace=trace,
+            stop=stop,
         )
 
     connection = acp_connection(

@@ -19,7 +19,8 @@ async def prompt(front: Front, incoming: Incoming) -> Json:
     """
     session = front.sessions.get(session_id(incoming.params))
     item = session.submit(prompt_parts(incoming.params))
-    incoming.when_cancelled(lambda: item.cancel("cancel"))
+    connection = front.peer.connection
+    incoming.when_cancelled(lambda: item.cancel("shutdown" if connection.ended else "cancel"))
     result = await session.answer(item)
     if result.reason is DoneReason.ERROR and not front.peer.view(session.id).spoke(result.turn):
         raise _failure(result)

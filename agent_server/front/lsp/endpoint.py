@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 OpenSessions = Callable[[JsonObject], "AbstractAsyncContextManager[Sessions]"]
 """Given the client's `initializationOptions`: the sessions, open as long as the context is."""
-PARENT_S: Final = 3.0
+PARENT_S: Final = 1.0
 """Between two looks whether the editor's process lives. The end of input mostly tells sooner."""
 
 
@@ -72,7 +72,10 @@ class Endpoint:
             async with anyio.create_task_group() as agent:
                 agent.start_soon(self._begin, connection, tasks)
                 await connection.serve()
-                self._initialized.set()  # or never: either way, nobody need wait for it any more
+                if (
+                    not self._ready.is_set()
+                ):  # what has begun ends by itself; what has not never need
+                    agent.cancel_scope.cancel()
             tasks.cancel_scope.cancel()
         return self._protocol.exit_code
 
@@ -126,8 +129,6 @@ class Endpoint:
         """After the answer to `initialize`: everything else, until the connection is closed."""
         await self._initialized.wait()
         await connection.outbound.flush()
-        if connection.closed.is_set():
-            return
         params = self._protocol.initialize_params
         if (process := params.process_id) is not None and os.name != "nt" and _lives(process):
             tasks.start_soon(self._watch, process, connection)

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Literal
 
+import anyio
+
 from agent_server.front.rpc.connection import connect
 from agent_server.front.rpc.dialect import LSP
 from agent_server.loop.model import JsonObject
@@ -24,8 +26,9 @@ async def serve(
     open_sessions: "Callable[[JsonObject], AbstractAsyncContextManager[Sessions]]",
     received: bytes = b"",
     trace: Callable[[Literal["in", "out"], bytes], None] | None = None,
+    stop: anyio.Event | None = None,
 ) -> int:
-    """Serve until `exit`, the end of input or the editor's death. The exit code: 1 for `exit` without `shutdown`.
+    """Serve until `exit`, the end of input, the editor's death or `stop`; the exit code: 1 for `exit` alone.
 
     `open_sessions` gets the client's `initializationOptions`; the sessions are open as long as its context is.
     """
@@ -41,6 +44,7 @@ async def serve(
             dispatch=server.dispatch,
             received=received,
             trace=trace,
+            stop=stop,
         )
         return await server.serve(connection)
     finally:

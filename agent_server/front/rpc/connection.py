@@ -36,8 +36,9 @@ logger = logging.getLogger(__name__)
 
 GRACE_S: Final = 2.0
 """How long requests that were read may still be answered after the end of input (spec §14)."""
-_SETTLE_S: Final = 0.5
-"""How long handlers may take to answer their own cancellation, once the grace is over."""
+_SETTLE_S: Final = 4.0
+"""How long handlers may take to answer their own cancellation, once the grace is over: a command that resists is ended
+by TERM and, a second later, KILL, and the prompt is answered only then. All others take milliseconds."""
 _FLUSH_S: Final = 0.5
 """How long a peer that has closed its side may take to read the last answers."""
 
@@ -69,8 +70,9 @@ class Connection:
         dispatch: Dispatch,
         grace_s: float = GRACE_S,
         trace: Trace | None = None,
+        stop: anyio.Event | None = None,
     ) -> None:
-        """`trace` sees what comes in; what goes out is traced by `outbound`."""
+        """`trace` sees what comes in; what goes out is traced by `outbound`. `stop`, once set, is a `close`."""
         self.closed = anyio.Event()
         """Set when `serve` is over."""
         self.outbound = outbound
@@ -78,11 +80,17 @@ class Connection:
         self._dialect = dialect
         self._grace_s = grace_s
         self._trace = trace
+        self._stops = (outbound.closed,) if stop is None else (outbound.closed, stop)
         self._answering = Answering(dispatch, dialect, outbound.put)
         self._awaited: dict[int, _Awaited] = {}
         self._last_id = 0
         self._input_ended = False
         self._hung_up = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the peer is gone, or was hung up on: nothing it says is heard any more."""
+        return self._input_ended
 
     async def serve(self) -> None:
         """Read and answer until the input ends, the peer reads no more, or `close`.
@@ -93,7 +101,8 @@ class Connection:
         try:
             async with anyio.create_task_group() as writing:
                 writing.start_soon(self.outbound.run)
-                writing.start_soon(self._stop_when_unheard)
+                for stop in self._stops:
+                    writing.start_soon(self._close_after, stop)
                 async with anyio.create_task_group() as tasks:
                     await self._read(tasks)
                     await self._wind_down()
@@ -150,8 +159,8 @@ class Connection:
         self._hung_up = True
         self._source.close()
 
-    async def _stop_when_unheard(self) -> None:
-        await self.outbound.closed.wait()
+    async def _close_after(self, stop: anyio.Event) -> None:
+        await stop.wait()
         self.close()
 
     async def _read(self, tasks: anyio.abc.TaskGroup) -> None:
@@ -222,12 +231,19 @@ def connect(
     received: bytes = b"",
     grace_s: float = GRACE_S,
     trace: Trace | None = None,
+    stop: anyio.Event | None = None,
 ) -> Connection:
     """A connection over two descriptors, which stay the caller's; `received` has been read from the first one."""
     outbound = Outbound(FdWriter(write_fd), dialect.framing, trace=trace)
     source = FdReader(read_fd, received)
     return Connection(
-        source, outbound, dialect=dialect, dispatch=dispatch, grace_s=grace_s, trace=trace
+        source,
+        outbound,
+        dialect=dialect,
+        dispatch=dispatch,
+        grace_s=grace_s,
+        trace=trace,
+        stop=stop,
     )
 
 

@@ -47,7 +47,8 @@ class FdReader:
         """See `ByteSource`. One consumer at a time."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._start(self._loop)
+            if not self._ended:
+                self._start(self._loop)
         while not self._chunks and not self._ended:
             self._waiter = self._loop.create_future()
             await self._waiter
