@@ -1,6 +1,6 @@
 """Parameters of ACP's own methods, parsed by hand: strict where a guess could do harm, lenient where clients differ.
 
-Lenience is what the v1 schema's `x-deserialize-*` notes and observed clients ask for (reference §2, §5 rule 26).
+Lenience is what the v1 schema's `x-deserialize-*` notes and observed clients ask for (docs/acp.md, rule 26).
 Only the named fields are read; `_meta` is never merged into them. Every mistake is a `ClientMistake` (-32602)
 whose sentence names the field. What travels inside `session/prompt` is parsed in `blocks.py`.
 """

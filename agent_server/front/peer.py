@@ -63,10 +63,6 @@ class Peer:
             view = self._views[session] = View(stream, self.proposals)
         return view
 
-    def knows(self, session: SessionId) -> bool:
-        """Whether the client made or loaded this session."""
-        return session in self._views
-
     async def ask(self, session: SessionId, question: Question) -> Answer:
         """Put the question in the one way that fits; nobody to put it to is no."""
         view = self.view(session)

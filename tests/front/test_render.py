@@ -124,6 +124,12 @@ def test_a_huge_diff_shows_its_hunks_alone() -> None:
     assert "@@ -7,1 +1 @@\n-a\n+b" in str(shown["content"]["text"])  # pyright: ignore[reportIndexIssue]
 
 
+def test_many_diffs_together_stay_within_one_line_of_a_client() -> None:
+    files = [FileChange(f"/w/{n}", "edit", "x" * 900_000, "y" * 900_000, ()) for n in range(4)]
+
+    assert [d["type"] for d in content.diffs(files)] == ["diff", "diff", "content", "content"]
+
+
 def test_arguments_are_shown_only_as_an_object_of_bounded_size() -> None:
     assert content.raw_input('{"a": 1}') == {"a": 1}
     assert content.raw_input("[1]") is None

@@ -3,7 +3,7 @@
 ACP has no versions and no list of open documents: the client's text of a path is the truth, unsaved changes
 included, and a path that it will not read is the disk's. So is one whose text the client has plainly not understood,
 and one that a client which cannot write shows as it is on the disk. No `_meta` in these requests: clients refuse
-unknown parameters (reference §5 rule 34).
+unknown parameters (docs/acp.md, rule 34).
 """
 
 import anyio

@@ -8,7 +8,7 @@ from agent_server.loop.errors import ClientMistake
 from agent_server.loop.model import JsonObject
 
 AUTH_METHOD = "config"
-"""Agent-type: clients that must authenticate first (reference §5 rule 11) have something to call that succeeds."""
+"""Agent-type: clients that must authenticate first (docs/acp.md, rule 11) have something to call that succeeds."""
 
 
 async def initialize(front: Front, incoming: Incoming) -> JsonObject:

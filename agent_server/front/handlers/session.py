@@ -14,7 +14,7 @@ from agent_server.session.sessions import SessionSummary
 
 
 async def new(front: Front, incoming: Incoming) -> Result:
-    """A new conversation. Everything about it follows the response (reference §5 rule 14)."""
+    """A new conversation. Everything about it follows the response (docs/acp.md, rule 14)."""
     place = workspace(incoming.params)
     seat = front.peer.seat()
     session = await front.sessions.new(cwd=place.cwd, roots=place.roots, client=seat)

@@ -9,13 +9,13 @@ from agent_server.loop.model import Location
 from agent_server.loop.proposal import FileChange, Hunk
 
 DIFF_LIMIT = 4 * 1024 * 1024
-"""Characters of both texts together. Above it a diff shows only its hunks: clients read lines of 16 to 32 MiB."""
+"""Characters of all texts of one update. Diffs beyond it show only their hunks: clients read lines of 16 to 32 MiB."""
 TEXT_LIMIT = 256 * 1024
 """Characters of a call's text or arguments that a client gets; the model's own copy is not cut here."""
 
 
 def content_text(text: str) -> Json:
-    """Text in a tool call: wrapped, as the schema wants it (reference §5 rule 28)."""
+    """Text in a tool call: wrapped, as the schema wants it (docs/acp.md, rule 28)."""
     return {"type": "content", "content": text_block(clip(text, TEXT_LIMIT))}
 
 
@@ -43,7 +43,13 @@ def one_line(text: str, limit: int) -> str:
 
 def diffs(changes: Iterable[FileChange]) -> list[Json]:
     """One diff per file, with the real old text (rule 30)."""
-    return [_diff(change) for change in changes]
+    room = DIFF_LIMIT
+    shown: list[Json] = []
+    for change in changes:
+        size = len(change.base_text or "") + len(change.new_text or "")
+        shown.append(_diff(change) if size <= room else _excerpt(change))
+        room -= size if size <= room else 0
+    return shown
 
 
 def locations(places: Sequence[Location]) -> list[Json]:
@@ -70,10 +76,17 @@ def _location(place: Location) -> Json:
 
 
 def _diff(change: FileChange) -> Json:
-    old, new = change.base_text, change.new_text
-    if len(old or "") + len(new or "") > DIFF_LIMIT:
-        return content_text(f"{change.path}\n{fenced(_hunks_as_text(change.hunks), 'diff')}")
-    return {"type": "diff", "path": change.path, "oldText": old, "newText": new or ""}
+    """A deleted file becomes an empty one: ACP v1 has no other word for it."""
+    return {
+        "type": "diff",
+        "path": change.path,
+        "oldText": change.base_text,
+        "newText": change.new_text or "",
+    }
+
+
+def _excerpt(change: FileChange) -> Json:
+    return content_text(f"{change.path}\n{fenced(_hunks_as_text(change.hunks), 'diff')}")
 
 
 def _hunks_as_text(hunks: Iterable[Hunk]) -> str:
