@@ -1,7 +1,8 @@
 """Judges a whole ACP conversation, message by message, as strictly as any client might.
 
 Shapes by the v1 schema, per method (its root `anyOf` accepts everything); what a schema cannot say by hand: gating,
-order, ids, absolute paths, 1-based lines, fields that nobody defined. Numbers of rules are those of docs/acp.md. Used by every driver of the server, in memory and over pipes:
+order, ids, absolute paths, 1-based lines, fields that nobody defined. Numbers of rules are those of docs/acp.md.
+Used by every driver of the server, in memory and over pipes:
 
     oracle.sent(message)       # client → agent, as it is written
     oracle.received(message)   # agent → client, as it is read
