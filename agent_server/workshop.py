@@ -16,6 +16,9 @@ import anyio.to_thread
 from agent_server.config import FallbackProvider, Home, Problem, ProviderSettings, Settings
 from agent_server.config_load import find_home, load
 from agent_server.edits.documents import Documents
+from agent_server.edits.journal import Blobs
+from agent_server.edits.transaction import Transactions
+from agent_server.edits.transaction_lease import Leases
 from agent_server.loop.action import Scope
 from agent_server.loop.errors import BadSetting, ClientMistake
 from agent_server.loop.limits import Limits
@@ -30,6 +33,7 @@ from agent_server.providers.choice import DEMO, Choice, choose, selectable
 from agent_server.providers.routes import Models, open_models
 from agent_server.session.ports import Kit, Place
 from agent_server.session.sessions import Sessions
+from agent_server.store.blobs import BlobStore
 from agent_server.store.sessions import SessionStore
 from agent_server.tools.registry import build
 from agent_server.tools.services import Limits as ToolLimits
@@ -48,6 +52,20 @@ class Sources:
     """Client options and command line, nested as in `config.toml`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the sessions of this process keep what must outlive it."""
+
+    store: SessionStore
+    blobs: Blobs
+    leases: Leases
+
+    def transactions(self, place: Place) -> Transactions:
+        """The edits of one session."""
+        documents = Documents(place.editor)
+        return Transactions(documents, self.store.journal(place.id), self.blobs, self.leases)
+
+
 @asynccontextmanager
 async def open_sessions(
     options: Options, client_options: Mapping[str, object]
@@ -57,9 +75,10 @@ async def open_sessions(
     overrides = {**client_options, **given(options)}
     sources = Sources(find_home(environ), environ, overrides)
     store = SessionStore(sources.home.sessions_db)
+    shelf = Shelf(store, BlobStore(sources.home.blobs), Leases())
     async with (
         open_models(environ) as models,
-        Sessions(store, lambda cwd: Bench.at(cwd, sources, store, models)) as sessions,
+        Sessions(store, lambda cwd: Bench.at(cwd, sources, shelf, models)) as sessions,
     ):
         yield sessions
 
@@ -78,14 +97,14 @@ class Bench:
         self,
         cwd: str,
         sources: Sources,
-        store: SessionStore,
+        shelf: Shelf,
         models: Models,
         settings: Settings,
         problems: tuple[Problem, ...],
     ) -> None:
         """`problems` are what was not taken from the sources of settings."""
         self._sources = sources
-        self._store = store
+        self._shelf = shelf
         self._settings = settings
         self._problems = problems
         self._shared = models
@@ -93,10 +112,10 @@ class Bench:
         self._models: dict[str, Model] = {}
 
     @staticmethod
-    def at(cwd: str, sources: Sources, store: SessionStore, models: Models) -> "Bench":
+    def at(cwd: str, sources: Sources, shelf: Shelf, models: Models) -> "Bench":
         """From the settings as they are now."""
         settings, problems = load(sources.home, Path(cwd), sources.environ, sources.overrides)
-        return Bench(cwd, sources, store, models, settings, problems)
+        return Bench(cwd, sources, shelf, models, settings, problems)
 
     @property
     def mode(self) -> Mode:
@@ -196,11 +215,11 @@ class Bench:
         places = await anyio.to_thread.run_sync(self._places, place)
         policy = await self._policy(place, places)
         limits = ToolLimits(output_chars=self._settings.tools.output_chars)
-        documents = Documents(place.editor)
+        transactions = self._shelf.transactions(place)
         tools = build(
-            Services(place.cwd, documents, policy, limits=limits, env=self._sources.environ)
+            Services(place.cwd, transactions, policy, limits=limits, env=self._sources.environ)
         )
-        return Kit(tools, policy)
+        return Kit(tools, policy, transactions)
 
     def _places(self, place: Place) -> Places:
         """Blocking: follows links."""
@@ -215,12 +234,12 @@ class Bench:
 
     async def _policy(self, place: Place, places: Places) -> SessionPolicy:
         workspace = places.roots[0]
-        stored = await self._store.grants(place.id, workspace)
+        stored = await self._shelf.store.grants(place.id, workspace)
 
         async def save(scope: Scope, grant: Grant) -> None:
             if scope != "once":
                 owner = place.id if scope == "session" else workspace
-                await self._store.add_grant(scope, owner, str(grant))
+                await self._shelf.store.add_grant(scope, owner, str(grant))
 
         kept = [read_grant(one.key) for one in stored if one.verdict == "allow"]
         return SessionPolicy(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_server.edits.ports import Editor
+from agent_server.edits.transaction import Transactions
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.limits import Limits
@@ -47,6 +48,8 @@ class Kit:
 
     tools: Tools
     policy: Policy
+    transactions: Transactions | None = None
+    """Through which its tools change files; None when none of them does."""
 
 
 class Equipment(Protocol):

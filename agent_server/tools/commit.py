@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from agent_server.edits.apply import Terms, apply
-from agent_server.edits.outcome import FileOutcome, FileState
+from agent_server.edits.journal import Cause
+from agent_server.edits.outcome import FileOutcome
+from agent_server.edits.transaction import Approval
 from agent_server.edits.unified import unified
 from agent_server.loop.action import Action
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.events import EditChanged
-from agent_server.loop.model import Location, ToolResult
+from agent_server.loop.model import CallKey, Location, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
 from agent_server.loop.proposal import (
     EditState,
@@ -24,15 +25,6 @@ from agent_server.loop.proposal import (
 from agent_server.tools.output import counted, middle_cut
 from agent_server.tools.paths import Place, still_there
 from agent_server.tools.services import Services
-
-_STATES: dict[FileState, EditState] = {
-    "applied": "applied",
-    "conflict": "conflict",
-    "failed": "failed",
-    "stale": "conflict",
-    "declined": "rejected",
-    "unknown": "failed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +41,9 @@ class Pending:
         """The change as the model asked for it."""
         return self.proposal.files[0]
 
-    def prepared(self, tool: str) -> Prepared:
-        """The call, ready for judgement."""
+    async def prepared(self, tool: str, key: CallKey) -> Prepared:
+        """The call, ready for judgement; what it asks for is in the journal."""
+        await self.services.transactions.propose(self.proposal, Cause("call", self.title, key))
         line = self.change.hunks[0].start + 1 if self.change.hunks else 1
         return Prepared(
             Action("write", tool, (self.place.real,)),
@@ -64,18 +57,25 @@ class Pending:
         """Apply the accepted part; None means all of it."""
         decision = _of_file(resolution or accept_all(self.proposal), self.change.path)
         if (elsewhere := await still_there(self.place)) is not None:
-            self._tell(ctx, "failed", decision, message=elsewhere.output)
+            await self._failed(ctx, decision, elsewhere.output)
             return elsewhere
         self._tell(ctx, "applying", decision)
-        outcomes = await apply(
-            self.services.documents, self.proposal, Resolution((decision,)), Terms(self.title)
+        applied = await self.services.transactions.apply(
+            self.proposal, Resolution((decision,)), Approval(ctx.turn, ctx.gated)
         )
-        outcome = outcomes[0]
-        self._tell(ctx, _STATES[outcome.state], decision, message=outcome.message)
+        (outcome,) = applied.outcomes
+        self._tell(ctx, applied.state, decision, message=outcome.message, revision=applied.revision)
         if outcome.state == "applied" and outcome.change is not None:
             self.services.unsaved.note(outcome.change.path)
             return self._applied(outcome.change, decision, outcome.message)
         return self._not_applied(outcome)
+
+    async def _failed(self, ctx: CallContext, decision: FileDecision, message: str) -> None:
+        """It came to nothing before anything was tried."""
+        failed = await self.services.transactions.move(
+            self.proposal.txn, "failed", files=(), message=message
+        )
+        self._tell(ctx, "failed", decision, message=message, revision=failed.revision)
 
     def _tell(
         self,
@@ -84,11 +84,13 @@ class Pending:
         decision: FileDecision,
         *,
         message: str | None = None,
+        revision: int = 1,
     ) -> None:
         hunks: tuple[tuple[str, str, HunkState], ...] = tuple(
             (self.change.path, h.id, _hunk_state(h, decision, state)) for h in self.change.hunks
         )
-        ctx.emit(EditChanged(ctx.turn, self.proposal, state, hunks, message, ctx.gated))
+        proposal = replace(self.proposal, revision=revision)
+        ctx.emit(EditChanged(ctx.turn, proposal, state, hunks, message, ctx.gated))
 
     def _applied(self, done: FileChange, decision: FileDecision, message: str | None) -> ToolResult:
         blocks = [self._headline(done, decision)]

@@ -47,7 +47,6 @@ class Edit(BuiltIn):
 
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Compute the proposal."""
-        del key
         given = await parse(EditArguments, arguments)
         if not given.edits:
             raise BadArguments("edits: empty")
@@ -59,6 +58,5 @@ class Edit(BuiltIn):
             change = await propose_edit(self._services.documents, place.named, edits)
         except EditRefused as error:
             return refused(self._services, place, error)
-        return Pending(self._services, place, new_proposal(change), f"edit {place.shown}").prepared(
-            self.name
-        )
+        pending = Pending(self._services, place, new_proposal(change), f"edit {place.shown}")
+        return await pending.prepared(self.name, key)

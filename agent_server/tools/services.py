@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_server.edits.documents import Documents
+from agent_server.edits.transaction import Transactions
 from agent_server.tools.unsaved import Unsaved
 
 
@@ -46,10 +47,16 @@ class Services:
 
     cwd: str
     """Where relative paths start; absolute, as the client spells it."""
-    documents: Documents
+    transactions: Transactions
+    """Every change of a file goes through them."""
     reading: Reading
     limits: Limits = Limits()
     unsaved: Unsaved = field(default_factory=Unsaved)
     """Shared by the tools that edit and those that run commands."""
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """The environment commands start from, before it is scrubbed."""
+
+    @property
+    def documents(self) -> Documents:
+        """What files say now, an open buffer before the disk."""
+        return self.transactions.documents

@@ -34,7 +34,6 @@ class Write(BuiltIn):
 
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared | ToolResult:
         """Compute the proposal."""
-        del key
         given = await parse(WriteArguments, arguments)
         place = await locate(self._services, given.path)
         if isinstance(place, ToolResult):
@@ -44,6 +43,5 @@ class Write(BuiltIn):
         except EditRefused as error:
             return refused(self._services, place, error)
         verb = "create" if change.kind == "create" else "write"
-        return Pending(
-            self._services, place, new_proposal(change), f"{verb} {place.shown}"
-        ).prepared(self.name)
+        pending = Pending(self._services, place, new_proposal(change), f"{verb} {place.shown}")
+        return await pending.prepared(self.name, key)

@@ -15,6 +15,7 @@ from agent_server.policy.places import Places
 from agent_server.policy.session_policy import SessionPolicy
 from agent_server.tools.registry import build
 from agent_server.tools.services import Limits, Services
+from tests.fakes.journal import MemoryJournal, transactions
 
 KEY = CallKey(1, 0)
 
@@ -42,9 +43,10 @@ class Desk:
             save=_forget,
         )
         connected = editor or NoEditor()
+        self.journal = MemoryJournal()
         self.services = Services(
             cwd=str(root),
-            documents=Documents(lambda: connected),
+            transactions=transactions(Documents(lambda: connected), self.journal),
             reading=self.policy,
             limits=limits or Limits(),
             env=os.environ if env is None else env,

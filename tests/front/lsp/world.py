@@ -18,6 +18,7 @@ from agent_server.session.sessions import Sessions
 from agent_server.store.sessions import SessionStore
 from agent_server.tools.registry import build
 from agent_server.tools.services import Services
+from tests.fakes.journal import transactions
 from tests.fakes.loop import FakePolicy, FakeTool, ListModel, Say
 from tests.fakes.session import FakeEquipment
 from tests.front.lsp.lsp_client import LspClient
@@ -37,7 +38,7 @@ class Workbench(FakeEquipment):
     """Equipment with the real tools over the connected editor."""
 
     async def kit(self, place: Place) -> Kit:
-        services = Services(place.cwd, Documents(place.editor), Open())
+        services = Services(place.cwd, transactions(Documents(place.editor)), Open())
         return Kit({**build(services), **{tool.name: tool for tool in self.tools}}, self.policy)
 
 
@@ -71,9 +72,13 @@ async def served(
     policy: FakePolicy | None = None,
     initialize: bool = True,
     failing: Exception | None = None,
+    opening: anyio.Event | None = None,
     **client: Any,
 ) -> AsyncGenerator[World]:
-    """A server on its own store, and an initialized client."""
+    """A server on its own store, and an initialized client.
+
+    The sessions open once `opening` is set, or fail with `failing`.
+    """
     kit = Workbench(ListModel(*steps), tools, policy or FakePolicy())
     there, back = MemoryPipe(), MemoryPipe()
     root = home / "w"
@@ -83,6 +88,8 @@ async def served(
     @asynccontextmanager
     async def open_sessions(given: JsonObject) -> AsyncGenerator[Sessions]:
         options.append(given)
+        if opening is not None:
+            await opening.wait()
         if failing is not None:
             raise failing
         async with Sessions(SessionStore(home / "sessions.db"), lambda _: kit) as sessions:

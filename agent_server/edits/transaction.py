@@ -1,0 +1,284 @@
+"""The transactions of one session: every change of files goes through here, and is in the journal before it is made.
+
+Owns the order of lines and what they come to. How a change is made is `apply.py`'s, what may follow what
+`transaction_states.py`'s, and what a crash left behind `recovery.py`'s.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+import anyio
+from anyio import to_thread
+
+from agent_server.edits import transaction_record as record
+from agent_server.edits.apply import Terms, apply
+from agent_server.edits.decided import decided
+from agent_server.edits.documents import Documents
+from agent_server.edits.files import Form, exists, read_bytes, real_path
+from agent_server.edits.fit import Fitted
+from agent_server.edits.hashes import bytes_hash
+from agent_server.edits.journal import (
+    Blobs,
+    Cause,
+    EditJournal,
+    FileRecord,
+    Line,
+    Transaction,
+    fold,
+    grown,
+)
+from agent_server.edits.outcome import FileOutcome
+from agent_server.edits.transaction_lease import Leases
+from agent_server.edits.transaction_states import check, state_of
+from agent_server.loop.errors import EditRefused
+from agent_server.loop.model import TurnId
+from agent_server.loop.proposal import EditState, FileChange, Proposal, Resolution
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Who said yes, and to what else than the texts."""
+
+    turn: TurnId | None = None
+    gated: bool = False
+    """The person was asked about this very edit."""
+    author: Literal["model", "person"] = "model"
+    """Whose texts they are: see `apply.Terms`."""
+    forms: Mapping[str, Form] = field(default_factory=dict[str, Form])
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """How applying ended."""
+
+    state: EditState
+    revision: int
+    outcomes: tuple[FileOutcome, ...]
+    """One per file of the proposal, in its order."""
+
+
+class Transactions:
+    """See the module. Nothing is read before the first use."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        journal: EditJournal,
+        blobs: Blobs,
+        leases: Leases,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`leases` are shared by all sessions of the process."""
+        self.documents = documents
+        self.blobs = blobs
+        self._journal = journal
+        self._leases = leases
+        self._clock = clock
+        self._known: dict[str, Transaction] | None = None
+        self._length = 0
+        self._writing = anyio.Lock()
+
+    # ---- what there is -----------------------------------------------------------------------------------------
+
+    async def all(self) -> tuple[Transaction, ...]:
+        """Every transaction, in the order in which they were proposed.
+
+        Raises:
+            StoreFailure: the journal cannot be read.
+        """
+        return tuple((await self._load()).values())
+
+    async def find(self, txn: str) -> Transaction | None:
+        """The transaction of that name."""
+        return (await self._load()).get(txn)
+
+    # ---- what happens to one -----------------------------------------------------------------------------------
+
+    async def propose(self, proposal: Proposal, cause: Cause) -> None:
+        """Write down what is asked for: from now on it can be looked at after a crash.
+
+        Raises:
+            StoreFailure: it was not kept.
+        """
+        files = await to_thread.run_sync(
+            lambda: tuple(record.asked(change, self.blobs) for change in proposal.files)
+        )
+        await self.move(proposal.txn, "proposed", files=files, cause=cause)
+
+    async def apply(
+        self, proposal: Proposal, resolution: Resolution, approval: Approval
+    ) -> Applied:
+        """Make the accepted part of a proposal real, as `apply.apply` does, and write down how it went.
+
+        Raises:
+            StoreFailure: the journal could not be kept. Before the first change nothing has changed; afterwards
+                `recovery` finds out what stands.
+        """
+        wanted = {p: c for p, c in decided(proposal, resolution).items() if c is not None}
+        keeper = _Keeper(self, proposal.txn, approval)
+        transaction = await self.find(proposal.txn)
+        title = proposal.txn if transaction is None else transaction.cause.title
+        terms = Terms(title, keeper, approval.author, approval.forms)
+        paths = [path for c in wanted.values() for path in (c.path, c.old_path) if path]
+        state: EditState = "proposed"
+        async with self._leases.hold(paths):
+            outcomes = await apply(self.documents, proposal, resolution, terms)
+            with anyio.CancelScope(shield=True):
+                state, outcomes = await self._end(keeper, wanted, outcomes)
+        return Applied(state, (await self._load())[proposal.txn].revision, outcomes)
+
+    async def move(
+        self,
+        txn: str,
+        state: EditState,
+        *,
+        files: tuple[FileRecord, ...] | None = None,
+        message: str | None = None,
+        cause: Cause | None = None,
+    ) -> Transaction:
+        """Write down one change of state; what it comes to.
+
+        Raises:
+            StoreFailure: it was not kept.
+        """
+        await self.write(
+            Line(txn, 0, state, self._clock(), files=files, message=message, cause=cause)
+        )
+        return (await self._load())[txn]
+
+    async def write(self, *lines: Line) -> None:
+        """Append lines of one transaction, in one commit; their revisions are counted here.
+
+        Raises:
+            StoreFailure: none was kept.
+        """
+        known = await self._load()
+        async with self._writing:
+            transaction = known.get(lines[0].txn)
+            numbered: list[Line] = []
+            for line in lines:
+                check(None if transaction is None else transaction.state, line.state)
+                numbered.append(replace(line, revision=_revision(transaction, line.state)))
+                position = self._length + len(numbered) - 1
+                transaction = grown(transaction, numbered[-1], position)
+            await self._journal.append(*numbered)
+            self._length += len(numbered)
+            if transaction is not None:
+                known[transaction.txn] = transaction
+
+    def now(self) -> datetime:
+        """The journal's time."""
+        return self._clock()
+
+    # ---- inside ------------------------------------------------------------------------------------------------
+
+    async def _load(self) -> dict[str, Transaction]:
+        async with self._writing:
+            if self._known is None:
+                lines = await self._journal.read()
+                self._known, self._length = fold(lines), len(lines)
+            return self._known
+
+    async def _end(
+        self,
+        keeper: "_Keeper",
+        wanted: Mapping[str, FileChange],
+        outcomes: tuple[FileOutcome, ...],
+    ) -> tuple[EditState, tuple[FileOutcome, ...]]:
+        """Write down what it came to; the outcomes with a word about what was changed again since."""
+        if not wanted:
+            await self.move(keeper.txn, "rejected")
+            return "rejected", outcomes
+        state = state_of([o for o in outcomes if o.path in wanted])
+        if not keeper.begun:
+            await self.write(keeper.approved())
+        elif state == "applied":
+            await self.move(keeper.txn, "verifying")
+            outcomes = await self._proved(outcomes, keeper.files)
+        standing = _standing(keeper.files, outcomes)
+        await self.move(keeper.txn, state, files=standing, message=_why(outcomes))
+        return state, outcomes
+
+    async def _proved(
+        self, outcomes: tuple[FileOutcome, ...], files: Sequence[FileRecord]
+    ) -> tuple[FileOutcome, ...]:
+        """With a word about every file on disk that is not, or no longer, as we made it."""
+        changed = {f.path for f in files if not await to_thread.run_sync(_is_as_made, f)}
+        return tuple(
+            replace(o, message=f"{o.path} was changed again right after; read it before editing it")
+            if o.change is not None and o.change.path in changed
+            else o
+            for o in outcomes
+        )
+
+
+class _Keeper:
+    """The witness of one application: `approved` and `applying`, in one commit."""
+
+    def __init__(self, transactions: Transactions, txn: str, approval: Approval) -> None:
+        self.txn = txn
+        self.files: tuple[FileRecord, ...] = ()
+        self.begun = False
+        self._transactions = transactions
+        self._approval = approval
+
+    async def about_to(self, fitted: Sequence[Fitted]) -> None:
+        """See `apply.Witness`."""
+        blobs, forms = self._transactions.blobs, self._approval.forms
+        files = await to_thread.run_sync(
+            lambda: record.changes_something([record.about_to(f, blobs, forms) for f in fitted])
+        )
+        applying = Line(self.txn, 0, "applying", self._transactions.now(), files=files)
+        first = () if self.begun else (self.approved(),)
+        await self._transactions.write(*first, applying)
+        self.begun, self.files = True, files
+
+    def approved(self) -> Line:
+        """That somebody, or a mode, said yes."""
+        approval = self._approval
+        return Line(
+            self.txn, 0, "approved", self._transactions.now(),
+            turn=approval.turn, gated=approval.gated,
+        )  # fmt: skip
+
+
+def _revision(transaction: Transaction | None, state: EditState) -> int:
+    """One more with every change that a client is told of."""
+    if transaction is None:
+        return 1
+    return transaction.revision + (state != "committed")
+
+
+def _standing(
+    files: Sequence[FileRecord], outcomes: Sequence[FileOutcome]
+) -> tuple[FileRecord, ...]:
+    """What is there, or may be, of what was about to be made."""
+    paths = {
+        o.change.path
+        for o in outcomes
+        if o.change is not None and o.state in ("applied", "unknown")
+    }
+    return tuple(file for file in files if file.path in paths)
+
+
+def _why(outcomes: Sequence[FileOutcome]) -> str | None:
+    """The first sentence that says why something does not stand, else the first that says anything."""
+    said = [o for o in outcomes if o.message is not None and o.state != "declined"]
+    culprits = [o.message for o in said if o.state != "applied"]
+    return next(iter((*culprits, *(o.message for o in said))), None)
+
+
+def _is_as_made(file: FileRecord) -> bool:
+    """Blocking; looks at the bytes. True where that is the editor's to prove."""
+    if file.after is None:
+        return not exists(file.path)
+    if file.after.digest is None:
+        return True
+    try:
+        data, _ = read_bytes(real_path(file.path))
+    except (OSError, EditRefused):
+        return False
+    return bytes_hash(data) == file.after.digest

@@ -1,0 +1,110 @@
+"""From changes to what the journal says of them, and back. Blocking: callers on the event loop use a thread."""
+
+import stat
+from collections.abc import Mapping, Sequence
+
+from agent_server.edits.disk import missing_folders
+from agent_server.edits.documents import Document
+from agent_server.edits.encodings import UTF8
+from agent_server.edits.files import FileText, Form
+from agent_server.edits.fit import Fitted
+from agent_server.edits.hashes import bytes_hash, content_hash
+from agent_server.edits.journal import Blobs, Content, FileRecord, Transaction
+from agent_server.edits.text.hunks import hunks
+from agent_server.loop.errors import EditRefused
+from agent_server.loop.proposal import FileChange, Proposal
+
+
+def asked(change: FileChange, blobs: Blobs) -> FileRecord:
+    """A change that is proposed, its texts kept.
+
+    Raises:
+        StoreFailure: a text was not kept.
+    """
+    before, after = (
+        None if text is None else Content(blobs.put(text))
+        for text in (change.base_text, change.new_text)
+    )
+    return FileRecord(change.path, change.kind, before, after, change.old_path)
+
+
+def about_to(fitted: Fitted, blobs: Blobs, forms: Mapping[str, Form]) -> FileRecord:
+    """A change that is about to be made: what will be replaced by what, its texts kept.
+
+    Raises:
+        StoreFailure: a text was not kept.
+    """
+    change, document = fitted.change, fitted.document
+    for text in (change.base_text, change.new_text):
+        if text is not None:
+            blobs.put(text)
+    before = None if document is None else content_of(document)
+    folders = () if change.kind in ("edit", "delete") else missing_folders(change.path)
+    return FileRecord(
+        change.path,
+        change.kind,
+        before,
+        _after(change, document, forms.get(change.path)),
+        change.old_path,
+        tuple(map(str, folders)),
+    )
+
+
+def content_of(document: Document) -> Content:
+    """What a document has now."""
+    file = document.file
+    if file is None:
+        return Content(document.hash)
+    return Content(document.hash, form_of(file), file.digest)
+
+
+def form_of(file: FileText) -> Form:
+    """How a file is written down."""
+    return Form(file.encoding, stat.S_IMODE(file.mode))
+
+
+def proposal_of(transaction: Transaction, blobs: Blobs) -> Proposal:
+    """The transaction as it can be shown.
+
+    Raises:
+        StoreFailure: a text is not there any more.
+    """
+    return Proposal(
+        transaction.txn,
+        tuple(change_of(file, blobs) for file in transaction.files),
+        transaction.revision,
+    )
+
+
+def change_of(file: FileRecord, blobs: Blobs) -> FileChange:
+    """One file of it."""
+    before = None if file.before is None else blobs.get(file.before.hash)
+    after = None if file.after is None else blobs.get(file.after.hash)
+    return FileChange(
+        file.path,
+        file.kind,
+        before,
+        after,
+        hunks(before or "", after or ""),
+        base_hash=None if file.before is None else file.before.hash,
+        old_path=file.old_path,
+    )
+
+
+def changes_something(files: Sequence[FileRecord]) -> tuple[FileRecord, ...]:
+    """Without those that only found their change made already."""
+    return tuple(f for f in files if f.kind != "edit" or f.before != f.after)
+
+
+def _after(change: FileChange, document: Document | None, form: Form | None) -> Content | None:
+    if change.new_text is None:
+        return None
+    digest = content_hash(change.new_text)
+    if document is not None and document.file is None:
+        return Content(digest)
+    own = Form(UTF8) if document is None or document.file is None else form_of(document.file)
+    written = form or own
+    try:
+        return Content(digest, written, bytes_hash(written.encoding.encode(change.new_text)))
+    except EditRefused:  # it will fail for the same reason, and say so
+        return Content(digest, written)

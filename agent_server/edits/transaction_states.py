@@ -1,0 +1,60 @@
+"""The states of a transaction: which may follow which, and what they say about files. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from agent_server.edits.outcome import FileOutcome
+from agent_server.loop.proposal import EditState
+
+FOLLOWS: Mapping[EditState | None, frozenset[EditState]] = {
+    None: frozenset({"proposed"}),  # a draft is in no journal
+    "proposed": frozenset({"approved", "rejected", "failed", "abandoned"}),
+    "approved": frozenset({"applying", "conflict", "failed", "rejected", "abandoned"}),
+    "applying": frozenset({"applying", "verifying", "applied", "conflict", "failed", "abandoned"}),
+    "verifying": frozenset({"applying", "applied", "conflict", "failed", "abandoned"}),
+    "applied": frozenset({"committed", "reverted"}),
+    "committed": frozenset({"reverted"}),
+    "rejected": frozenset(),
+    "conflict": frozenset(),
+    "failed": frozenset(),
+    "reverted": frozenset(),
+    "abandoned": frozenset(),
+}
+
+UNSETTLED: frozenset[EditState] = frozenset({"applying", "verifying"})
+"""A crash here leaves files in a state that only their content tells."""
+PENDING: frozenset[EditState] = frozenset({"proposed", "approved"})
+"""Nothing was changed yet, and nothing will be by a process that is dead."""
+IN_FORCE: frozenset[EditState] = frozenset({"applied", "committed"})
+"""Its changes count, and can be taken back."""
+
+_OF_FAILURE: Mapping[str, EditState] = {
+    "conflict": "conflict",
+    "stale": "conflict",
+    "unknown": "conflict",
+    "declined": "failed",
+    "failed": "failed",
+}
+
+
+def check(before: EditState | None, after: EditState) -> None:
+    """Pass when `after` may follow.
+
+    Raises:
+        ValueError: it may not; a defect of ours.
+    """
+    if after not in FOLLOWS[before]:
+        raise ValueError(f"a transaction that is {before or 'a draft'} cannot become {after}")
+
+
+def state_of(outcomes: Sequence[FileOutcome]) -> EditState:
+    """The end of applying, from the outcomes of the accepted files.
+
+    The culprit decides: a file that failed only because of another says nothing new. `conflict` whenever something
+    stands, or may stand, of a transaction that did not come through.
+    """
+    if all(outcome.state == "applied" for outcome in outcomes):
+        return "applied"
+    if any(outcome.state in ("applied", "unknown") for outcome in outcomes):
+        return "conflict"
+    states = [_OF_FAILURE[outcome.state] for outcome in outcomes]
+    return "conflict" if "conflict" in states else "failed"
