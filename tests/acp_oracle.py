@@ -11,7 +11,7 @@ Used by every driver of the server, in memory and over pipes:
 
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
@@ -249,12 +249,23 @@ class Oracle:
         self.violations.append(f"{what}: {json.dumps(message)[:500]}")
 
 
-def check(transcript: Iterator[tuple[str, Message]]) -> list[str]:
-    """The violations of a recorded conversation of (`in` for client → agent, `out`, message)."""
-    oracle = Oracle()
+Transcript = Iterable[tuple[str, Message]]
+"""Messages in their order, each with `in` (client → agent) or `out`."""
+
+
+def check(transcript: Transcript, *, capabilities: Message | None = None) -> list[str]:
+    """The violations of a recorded conversation; `capabilities` where it does not begin with `initialize`."""
+    oracle = Oracle(_capabilities=capabilities or {})
     for direction, message in transcript:
         (oracle.sent if direction == "in" else oracle.received)(message)
     return oracle.violations
+
+
+def read_trace(path: Path) -> Transcript:
+    """What `AGENT_SERVER_TRACE` wrote of one ACP connection: everything after `initialize`."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        yield record["direction"], json.loads(record["frame"])
 
 
 @functools.cache

@@ -1,10 +1,12 @@
 """The judge of ACP conversations finds what it claims to find."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acp_oracle import Oracle
+from tests.acp_oracle import Oracle, check, read_trace
 
 
 def begun(capabilities: dict[str, Any] | None = None) -> Oracle:
@@ -115,3 +117,19 @@ def test_a_question_left_open_by_the_end_of_its_turn_is_found_unless_withdrawn()
         for message in (call(), *messages):
             oracle.received(message)
         assert (oracle.violations == []) is clean
+
+
+def test_a_trace_of_the_agent_can_be_judged(tmp_path: Path) -> None:
+    new = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "session/new",
+        "params": {"cwd": "/w", "mcpServers": []},
+    }
+    spoken = [("in", new), ("out", answer(1, result={"sessionId": "s1"})), ("out", chunk())]
+    lines = [json.dumps({"at": 0, "direction": d, "frame": json.dumps(m)}) for d, m in spoken]
+    trace = tmp_path / "trace.ndjson"
+    trace.write_text("\n".join(lines))
+
+    (violation,) = check(read_trace(trace))
+    assert "rule 17" in violation

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from tests.acp_oracle import Oracle
+from tests.acp_oracle import check
 from tests.fakes.acp_client import AcpClient
 
 PROGRAM = str(Path(sys.executable).with_name("agent-server"))
@@ -62,12 +62,9 @@ class Agent:
 
     def violations(self) -> list[str]:
         """What the oracle has to say of everything that went over the wire; standard output was frames only."""
-        oracle = Oracle()
-        for entry in self.log.read_text(encoding="utf-8").splitlines():
-            record = json.loads(entry)
-            message = json.loads(record["line"])
-            (oracle.sent if record["direction"] == "in" else oracle.received)(message)
-        return oracle.violations
+        lines = self.log.read_text(encoding="utf-8").splitlines()
+        records = (json.loads(line) for line in lines)
+        return check((record["direction"], json.loads(record["line"])) for record in records)
 
 
 def agent(root: Path, *steps: dict[str, Any]) -> Agent:

@@ -1,5 +1,8 @@
 """The table: what it serves, and that nobody promises anything else."""
 
+import subprocess
+import sys
+
 import pytest
 
 from agent_server import first_stage
@@ -53,3 +56,13 @@ def test_lsp_serves_the_same_but_its_own_handshake() -> None:
     assert all(name.startswith("agent/") for name in (*table.requests, *table.notifications))
     assert "agent/initialize" not in table.requests
     assert table.settles_cancel == {"agent/session/prompt"}
+
+
+def test_serving_acp_imports_nothing_that_its_first_answers_do_not_need() -> None:
+    code = "import sys, agent_server.front.acp.server; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    heavy = {"pydantic", "pygls", "lsprotocol", "httpx2", "litellm", "rich", "http.client"}
+    assert heavy & set(loaded.stdout.split()) == set()
