@@ -62,11 +62,9 @@ class Scene:
 
 SCENES = (
     Scene("demo-start", r"1 of 2[\s\S]*apply\?", "y", 40),
-    Scene("demo-review", r"2 of 2[\s\S]*apply\?", "h", 40),
-    Scene("demo-hunk", r"hunk 1 of 2[\s\S]*apply this hunk\?", "y", 13),
-    Scene("demo-hunk-2", r"hunk 2 of 2[\s\S]*apply this hunk\?", "y", 13),
-    Scene("demo-command", r"\[y\] once", "y", 12),
-    Scene("demo-end", r"Go on[\s\S]*", "", 46),
+    Scene("demo-review", r"2 of 2[\s\S]*apply\?", "y", 31),
+    Scene("demo-command", r"\[y\] once", "y", 8),
+    Scene("demo-end", r"Go on[\s\S]*editor", "", 46),
 )
 
 
@@ -74,7 +72,8 @@ SCENES = (
 def terminal(command: list[str], rows: int) -> Generator[str]:
     """A tmux server of its own that runs the command; gives its socket's name."""
     socket = "agent-server-capture"
-    shell = f"{shlex.join(command)}; printf '\\033[?25l'; sleep 60"
+    found = f"PATH={shlex.quote(str(PROGRAM.parent))}:$PATH"  # so that it calls itself by its name
+    shell = f"{found} {shlex.join(command)}; sleep 60"
     size = ["-x", str(COLUMNS), "-y", str(rows)]
     tmux(socket, "-f", "/dev/null", "new-session", "-d", *size, shell)
     try:
@@ -131,7 +130,7 @@ def picture(svg: str, path: Path) -> None:
 def main() -> int:
     """Capture every scene."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with terminal([str(PROGRAM), "demo"], rows=60) as socket:
+    with terminal([PROGRAM.name, "demo"], rows=60) as socket:
         for scene in SCENES:
             wait_for(socket, scene.words)
             keep(scene, tmux(socket, "capture-pane", "-e", "-p"))

@@ -97,11 +97,9 @@ def test_ctrl_c_twice_leaves_and_takes_the_server_with_it(
     model = script(tmp_path, {"text": "unused"})
     with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
         terminal.expect("› ")
-        terminal.type(CTRL_C)
-        terminal.expect("ctrl-c again leaves")
+        terminal.interrupt("ctrl-c again leaves")
         terminal.expect("› ")
-        terminal.type(CTRL_C)
-        assert terminal.end() == 130
+        assert terminal.leave() == 130
     assert left_running(tmp_path) == []
 
 

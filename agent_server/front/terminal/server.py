@@ -1,6 +1,7 @@
 """The server as a child of this process: started, and gone again whatever happens."""
 
 import contextlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,8 @@ class Server:
         """The end of what it wrote to stderr."""
         size = self.errors.seek(0, 2)
         self.errors.seek(max(0, size - TAIL))
-        return self.errors.read().decode(errors="replace").strip()
+        words = self.errors.read().decode(errors="replace")
+        return (words if size <= TAIL else words.partition("\n")[2]).strip()
 
 
 @contextlib.contextmanager
@@ -59,7 +61,18 @@ def running_server(options: Options, *, cwd: Path, env: Mapping[str, str]) -> Ge
         try:
             yield Server(process, errors, process.stdout.fileno(), process.stdin.fileno())
         finally:
-            _end(process)
+            with _uninterrupted():
+                _end(process)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Generator[None]:
+    """One more Ctrl-C must not leave the server behind; what happens meanwhile is bounded."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -49,6 +49,33 @@ class Terminal:
         """Press keys."""
         os.write(self._fd, text.encode())
 
+    def interrupt(self, pattern: str) -> None:
+        """Press Ctrl-C at the prompt until the pattern is shown, as a person would.
+
+        CPython's readline notices a signal only if it comes while it waits, not just before (Modules/readline.c).
+        """
+        give_up = time.monotonic() + PATIENCE_S
+        while not re.search(pattern, self.screen[self._seen :]):
+            assert time.monotonic() < give_up, f"{pattern!r} did not appear:\n{self.screen}"
+            self.type("\x03")
+            self._read_for(1.0)
+        self.expect(pattern)
+
+    def leave(self) -> int:
+        """Press Ctrl-C until the program ends; its exit code."""
+        give_up = time.monotonic() + PATIENCE_S
+        while self.process.poll() is None:
+            assert time.monotonic() < give_up, f"the program does not end:\n{self.screen}"
+            self.type("\x03")
+            self._read_for(2.0)
+        return self.process.wait()
+
+    def _read_for(self, seconds: float) -> None:
+        """Take in what is shown in that time, or until the program has ended."""
+        until = time.monotonic() + seconds
+        while self.process.poll() is None and (left := until - time.monotonic()) > 0:
+            self._read(min(left, 0.1))
+
     def end(self) -> int:
         """The exit code, once the program has ended."""
         give_up = time.monotonic() + PATIENCE_S
