@@ -72,10 +72,8 @@ class Endpoint:
             async with anyio.create_task_group() as agent:
                 agent.start_soon(self._begin, connection, tasks)
                 await connection.serve()
-                if (
-                    not self._ready.is_set()
-                ):  # what has begun ends by itself; what has not never need
-                    agent.cancel_scope.cancel()
+                if not self._ready.is_set():
+                    agent.cancel_scope.cancel()  # still starting, or never asked to; else it ends by itself
             tasks.cancel_scope.cancel()
         return self._protocol.exit_code
 

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from agent_server.front.lsp.names import COMMANDS, METHODS, NOTIFICATIONS, SETTLES_CANCEL
@@ -11,6 +12,7 @@ from agent_server.front.methods import dispatch
 from agent_server.front.protocol import catalogue
 from agent_server.front.vocabulary import Vocabulary
 from agent_server.loop.errors import StoreFailure
+from tests.fakes.loop import Say
 from tests.front.lsp.lsp_client import Refused, framed
 from tests.front.lsp.world import World, served
 
@@ -86,7 +88,8 @@ async def test_a_second_initialize_is_refused(tmp_path: Path) -> None:
     ("method", "params", "code"),
     [
         ("textDocument/hover", {"textDocument": 5}, -32601),
-        ("workspace/executeCommand", {"command": 5}, -32602),
+        ("workspace/executeCommand", {}, -32602),
+        ("workspace/executeCommand", {"command": "agent.cancel", "arguments": 5}, -32602),
         ("workspace/executeCommand", {"command": "agent.nothing"}, -32602),
         ("workspace/executeCommand", {"command": "agent.prompt", "arguments": [5]}, -32602),
         ("workspace/executeCommand", {"command": "agent.setMode", "arguments": [{}]}, -32602),
@@ -174,6 +177,29 @@ async def test_a_cancelled_request_is_answered_once(tmp_path: Path) -> None:
 
         answers = [m for m in world.client.received if m.get("id") in range(100, 130)]
         assert [m["error"]["code"] for m in answers] == [-32800] * 30
+
+
+async def test_a_command_that_waits_for_the_agent_to_start_can_be_cancelled(tmp_path: Path) -> None:
+    async with served(tmp_path, opening=anyio.Event()) as world:
+        params = {"command": "agent.prompt", "arguments": ["hi"]}
+        waiting = await world.client.ask("workspace/executeCommand", params)
+        await world.client.notify("$/cancelRequest", {"id": waiting})
+
+        with pytest.raises(Refused) as refused:
+            await world.client.response(waiting)
+        assert refused.value.code == -32800
+
+
+async def test_what_comes_before_the_agent_has_started_is_answered_once_it_has(
+    tmp_path: Path,
+) -> None:
+    opening = anyio.Event()
+    async with served(tmp_path, Say("hello"), opening=opening) as world:
+        made = await world.client.ask("agent/session/new", {"uri": world.root.as_uri()})
+        opening.set()
+        session = (await world.client.response(made))["sessionId"]
+
+        assert (await world.client.prompt(session, "hi"))["stopReason"] == "end_turn"
 
 
 async def test_the_clients_options_open_the_sessions(tmp_path: Path) -> None:
