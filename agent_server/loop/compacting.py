@@ -22,7 +22,7 @@ async def compacting(t: Turn, state: Compacting) -> State:
     if plan is None:
         return _cannot(t, state)
     text, usage = await _summarise(t, plan)
-    t.usage += usage
+    t.charge(usage)
     before = t.context.projected_tokens(t.log.entries)
     await t.log.append(SummaryEntry(t.id, plan.quote + text, plan.upto, plan.generation))
     after = t.context.projected_tokens(t.log.entries)

@@ -1,7 +1,8 @@
 """Executing: one segment of a reply's calls per visit.
 
-A segment is a maximal run of adjacent read-only calls, which run together, or one effectful call. Nothing crosses an
-effectful call or a question (R78). Results commit in completion order; requests show them in call order.
+A segment is a maximal run of adjacent calls that may run together: reads beside reads, calls of one tool that says so
+beside each other; every other call is a segment of its own. Nothing crosses a segment's end or a question (R78).
+Results commit in completion order; requests show them in call order.
 """
 
 import anyio
@@ -22,7 +23,7 @@ async def executing(t: Turn, state: Executing) -> State:
         return Executing(state.number)
     segment: list[tuple[ToolCall, Judged]] = []
     for call in open_calls(t.log.entries):
-        if segment and (not _read_only(t, call) or len(segment) == t.limits.parallel):
+        if segment and not _fits(t, segment, call):
             break
         judged = await judge(t, call)
         if judged is None:
@@ -32,17 +33,20 @@ async def executing(t: Turn, state: Executing) -> State:
                 break
             return Confirming(judged.question, CallGate(state.number, call, judged.prepared))
         segment.append((call, judged))
-        if not _read_only(t, call):
-            break
     if not segment:
         return after_batch(t, state.number)
     await _run_together(t, segment)
     return Executing(state.number)
 
 
-def _read_only(t: Turn, call: ToolCall) -> bool:
-    tool = t.tools.get(call.name)
-    return tool is not None and tool.read_only
+def _fits(t: Turn, segment: list[tuple[ToolCall, Judged]], call: ToolCall) -> bool:
+    """Whether the call may run beside those of the segment."""
+    first, tool = t.tools[segment[0][0].name], t.tools.get(call.name)
+    if tool is None:
+        return False
+    if first.read_only:
+        return tool.read_only and len(segment) < t.limits.parallel
+    return tool is first and len(segment) < tool.parallel
 
 
 async def _run_together(t: Turn, segment: list[tuple[ToolCall, Judged]]) -> None:

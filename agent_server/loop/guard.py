@@ -35,7 +35,12 @@ _VOLATILE = re.compile(r"0x[0-9a-f]+|\d+|/tmp/\S+", re.IGNORECASE)
 
 
 def over_limit(t: Turn) -> Done | None:
-    """The end of a turn whose budget is used up; asked between transitions, so it overshoots by a step (R25)."""
+    """The end of a turn whose budget is used up; asked between transitions, so it overshoots by a step (R25).
+
+    A sub-agent has no budget of its own beside its steps: it ends with that of the turn above it.
+    """
+    if t.parent is not None and (above := over_limit(t.parent)) is not None:
+        return above
     used = t.before + t.usage
     limits = t.limits
     if (
@@ -134,7 +139,7 @@ def after_batch(t: Turn, number: int) -> State:
         return _ask_to_go_on(t, circling)
     if any(r.ok and t.tools[c.name].ends_turn for c, r in results if c.name in t.tools):
         return Done(DoneReason.MODEL_STOP, "tool_ended")
-    if t.control.soft_stop:
+    if t.root.control.soft_stop:
         return Done(DoneReason.MODEL_STOP, "soft_stop", "stopped after the running calls")
     return Thinking()
 

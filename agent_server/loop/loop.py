@@ -50,7 +50,7 @@ async def run(t: Turn, parts: tuple[Part, ...]) -> Done:
         while not isinstance(state, Done):
             state = over_limit(t) or go(t, state, await step(t, state))
     except anyio.get_cancelled_exc_class():
-        await end(t, Done(DoneReason.USER_ABORT, t.control.abort))
+        await end(t, Done(DoneReason.USER_ABORT, t.root.control.abort))
         raise
     except StoreFailure as failure:
         state = Done(DoneReason.ERROR, "persistence", str(failure))

@@ -191,6 +191,11 @@ class Tool(Protocol):
         ...
 
     @property
+    def parallel(self) -> int:
+        """How many adjacent calls of this tool may run at once although they can change things; mostly 1."""
+        ...
+
+    @property
     def ends_turn(self) -> bool:
         """A successful call ends the turn (R29)."""
         ...

@@ -61,3 +61,16 @@ class Turn:
     compactions: int = 0
     early: dict[CallKey, EarlyResult] = field(default_factory=dict[CallKey, EarlyResult])
     """Results of read-only calls that ran while their reply streamed."""
+    parent: "Turn | None" = None
+    """The turn whose call this sub-agent answers; None for a prompt of a person."""
+
+    @property
+    def root(self) -> "Turn":
+        """The turn of the person's prompt: who cancels or stops that one means all below it."""
+        return self if self.parent is None else self.parent.root
+
+    def charge(self, usage: Usage) -> None:
+        """Count what a request used, here and in every turn above, as soon as it is known (I16)."""
+        self.usage += usage
+        if self.parent is not None:
+            self.parent.charge(usage)

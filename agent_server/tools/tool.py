@@ -16,6 +16,7 @@ class BuiltIn:
     arguments: ClassVar[type[Arguments]]
     kind: ToolKind = "other"
     read_only: bool = False
+    parallel: int = 1
     ends_turn: bool = False
 
     def __init__(self, services: Services) -> None:

@@ -138,6 +138,7 @@ class FakeTool:
     name: str
     body: Body | None = None
     read_only: bool = True
+    parallel: int = 1
     ends_turn: bool = False
     kind: ToolKind = "read"
     proposal: Proposal | None = None
