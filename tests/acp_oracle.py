@@ -21,6 +21,9 @@ from jsonschema import Draft202012Validator
 SCHEMA: dict[str, Any] = json.loads(
     (Path(__file__).parent / "acp_schema" / "v1.schema.json").read_text(encoding="utf-8")
 )
+EXTENSIONS: dict[str, Any] = json.loads(
+    (Path(__file__).parent.parent / "protocol" / "schema.json").read_text(encoding="utf-8")
+)
 OURS = "_agent-server/"
 QUIET_UPDATES = frozenset(
     {
@@ -93,7 +96,9 @@ class Oracle:
             self._violation("has not exactly one of result and error", message)
         if "error" in message:
             self._error(message["error"], message)
-        elif not request["method"].startswith("_"):
+        elif request["method"].startswith("_"):
+            self._extension(request["method"], "result", message["result"], message)
+        else:
             self._shape(request["method"], "Response", "agent", message["result"], message)
         self._answered(request, message)
 
@@ -156,6 +161,7 @@ class Oracle:
         elif method.startswith(OURS):
             if (session := params.get("sessionId")) not in self._sessions:
                 self._violation(f"unknown session {session} (rule 14)", message)
+            self._extension(method, "params", params, message)
         else:
             self._violation("notification of no known method", message)
 
@@ -219,6 +225,16 @@ class Oracle:
         if isinstance(value, Mapping):
             self._fields(value, _members(name), message)
 
+    def _extension(self, method: str, part: str, value: Any, message: Message) -> None:
+        """Our own messages, by `protocol/schema.json`."""
+        definition = _own_definition(method, part)
+        if definition is None:
+            self._violation(f"{method} has no {part} in the protocol", message)
+            return
+        for error in _own_validator(definition).iter_errors(value):
+            where = "/".join(str(part) for part in error.absolute_path)
+            self._violation(f"{definition}: {where}: {error.message[:200]}", message)
+
     def _fields(self, value: Message, known: frozenset[str], message: Message) -> None:
         if unknown := set(value) - known:
             self._violation(f"fields that nobody defined: {sorted(unknown)} (rule 35)", message)
@@ -280,6 +296,19 @@ def _definition(method: str, kind: str, side: str) -> str | None:
 @functools.cache
 def _validator(name: str) -> Draft202012Validator:
     return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+
+
+@functools.cache
+def _own_definition(method: str, part: str) -> str | None:
+    for described in EXTENSIONS["methods"].values():
+        if described["acp"] == method and part in described:
+            return described[part]["$ref"]
+    return None
+
+
+@functools.cache
+def _own_validator(reference: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": reference, "$defs": EXTENSIONS["$defs"]})
 
 
 @functools.cache

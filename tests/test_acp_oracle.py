@@ -133,3 +133,14 @@ def test_a_trace_of_the_agent_can_be_judged(tmp_path: Path) -> None:
 
     (violation,) = check(read_trace(trace))
     assert "rule 17" in violation
+
+
+def test_a_message_of_ours_is_judged_by_our_protocol() -> None:
+    oracle = begun({"_meta": {"agent-server": {"version": 1}}})
+    params = {"sessionId": "s1", "turnId": None, "state": "dancing", "label": "x", "busy": True}
+    oracle.received({"jsonrpc": "2.0", "method": "_agent-server/status", "params": params})
+    oracle.received({"jsonrpc": "2.0", "method": "_agent-server/made_up", "params": params})
+
+    first, second = oracle.violations
+    assert "Status: state" in first
+    assert "has no params in the protocol" in second

@@ -11,7 +11,9 @@ import acp_client
 import pytest
 from acp import schema
 
-from tests.e2e.acp_agent import CLIENTS, Agent, agent, edits, says
+from tests.acp_oracle import check, read_trace
+from tests.e2e.acp_agent import CLIENTS, PROGRAM, Agent, agent, edits, says
+from tests.fakes.acp_client import OURS
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -183,3 +185,15 @@ def test_acpx_with_a_session_that_stays(tmp_path: Path) -> None:
     finally:
         acpx(made, "sessions", "close")
     assert made.violations() == []
+
+
+def test_our_own_terminal_client(tmp_path: Path) -> None:
+    """It speaks to the same server with our extensions; what was said after `initialize` is in the trace."""
+    made = agent(tmp_path, TO_TWO, says("Done."))
+    trace = tmp_path / "trace.ndjson"
+    run(made, PROGRAM, "chat", "--trace", str(trace), "--yes", "make it two")
+
+    assert made.file.read_text() == "x = 2\n"
+    said = list(read_trace(trace))
+    assert check(said, capabilities=OURS | {"session": {"notices": {}}}) == []
+    assert any(m.get("method") == "_agent-server/edit/proposed" for _, m in said)
