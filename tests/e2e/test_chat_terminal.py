@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -140,3 +141,17 @@ def test_slash_commands_are_answered_without_the_model(
             terminal.expect("› ")
         terminal.type("/quit\r")
         assert terminal.end() == 0
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_colour_is_for_terminals_that_want_it(
+    no_color: str, tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = script(tmp_path, {"calls": [EDIT]}, {"text": "never"})
+    wish = {"NO_COLOR": no_color} if no_color else {}
+    with on_a_terminal("chat", model, cwd=folder, env=env | wish) as terminal:
+        terminal.expect("› ")
+        terminal.type("change it\r")
+        terminal.expect(r"line two[\s\S]*apply\?")
+        coloured = re.search(r"\x1b\[[0-9;]*\b3[0-7][0-9;]*m", terminal.raw) is not None
+    assert coloured is not bool(no_color)

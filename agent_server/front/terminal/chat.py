@@ -96,13 +96,13 @@ def exit_code(end: TurnEnd) -> int:
 
 
 def _prompts(chat: Conversation, answer: Automatic | None) -> int:
+    prompt = visible_prompt("› ", "1;36" if chat.page.screen.coloured else "1")
+    more = visible_prompt("… ", "2")
     warned = False
     while True:
         chat.page.screen.print(Text(""))
         try:
-            text = read_prompt(
-                chat.keyboard, visible_prompt("› ", "1;36"), visible_prompt("… ", "2")
-            )
+            text = read_prompt(chat.keyboard, prompt, more)
         except KeyboardInterrupt:
             if warned:
                 return CANCELLED

@@ -12,11 +12,10 @@ from agent_server.front.terminal.transcript import (
     Item,
     NoticeItem,
     TextItem,
-    ThoughtItem,
     Transcript,
     take,
 )
-from agent_server.front.terminal.view import item_view, live_view
+from agent_server.front.terminal.view import air_between, item_view, live_view
 
 
 class Page:
@@ -76,14 +75,3 @@ class Page:
         if self._last is not None and (not shown or self._needs_air(shown[0])):
             yield Text("")
         yield from live
-
-
-def air_between(before: Item, after: Item) -> bool:
-    """Whether an empty line makes the page easier to read."""
-    match before, after:
-        case (CallItem(), CallItem()) | (NoticeItem(), NoticeItem()):
-            return False
-        case ThoughtItem(), (TextItem() | CallItem() | ThoughtItem()):
-            return False
-        case _:
-            return True

@@ -4,6 +4,7 @@ A frame is one write: away with the old live lines, then what is final, then the
 ever touched, so the screen does not flicker and the scrollback stays a page. On a pipe there are no live lines.
 """
 
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -22,11 +23,11 @@ _NEVER_WRAPPED = 1_000_000
 
 
 def standard_console() -> Console:
-    """A console on stdout: colours as the terminal has them (`NO_COLOR` is respected), none on a pipe."""
+    """A console on stdout: colours as the terminal (and `NO_COLOR`) allow, none on a pipe or dumb terminal."""
     # A character that the locale cannot show must not end the conversation.
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-    plain = not sys.stdout.isatty()
+    plain = not sys.stdout.isatty() or os.environ.get("TERM") == "dumb"
     return Console(
         highlight=False,
         theme=THEME,
@@ -55,6 +56,11 @@ class Screen:
     def height(self) -> int:
         """Rows."""
         return self.console.height
+
+    @property
+    def coloured(self) -> bool:
+        """Whether colours may be used."""
+        return self.console.color_system is not None and not self.console.no_color
 
     def draw(
         self, final: Iterable[ConsoleRenderable] = (), live: Iterable[ConsoleRenderable] = ()

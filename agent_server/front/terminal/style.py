@@ -20,7 +20,7 @@ PROSE = 96
 """Columns of text that are still comfortable to read."""
 
 SIGNS: Mapping[Sign, tuple[str, str]] = {
-    "waiting": ("?", "bold yellow"),
+    "pending": ("○", "dim"),
     "running": ("●", "cyan"),
     "done": ("✓", "green"),
     "failed": ("✗", "red"),

@@ -25,7 +25,8 @@ from agent_server.front.terminal.updates import (
     UserPiece,
 )
 
-Sign = Literal["waiting", "running", "done", "failed", "skipped"]
+Sign = Literal["pending", "running", "done", "failed", "skipped"]
+"""A call about which the person is asked is `pending`: the question itself shows that it waits."""
 SKIPPED = frozenset({"denied", "duplicate", "discarded", "blocked", "not_run"})
 """Codes of calls that never ran: no failure of the tool."""
 
@@ -158,12 +159,6 @@ def take(transcript: Transcript, *, closed: bool = False) -> tuple[tuple[Item, .
     return tuple(taken), replace(transcript, items=tuple(items), settled=transcript.settled | calls)
 
 
-def wait_for_person(transcript: Transcript, call_id: str, *, waiting: bool) -> Transcript:
-    """The call's line while a question about it is open, and after."""
-    sign: Sign = "waiting" if waiting else "running"
-    return _replaced(transcript, call_id, lambda item: replace(item, sign=sign))
-
-
 def _final_part(item: Item, *, last: bool) -> tuple[list[Item], Item | None]:
     """What of an item is final, and the rest of it. The last item may still grow."""
     match item:
@@ -231,7 +226,7 @@ def _change_call(transcript: Transcript, change: CallChange, now: float) -> Tran
     if change.id in transcript.settled:
         return transcript
     if not any(isinstance(item, CallItem) and item.id == change.id for item in transcript.items):
-        fresh = CallItem(change.id, change.title or "tool", change.kind or "other", "running", now)
+        fresh = CallItem(change.id, change.title or "tool", change.kind or "other", "pending", now)
         transcript = _append(transcript, fresh, now)
     return _replaced(transcript, change.id, lambda item: _changed(item, change, now))
 

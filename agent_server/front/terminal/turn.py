@@ -26,7 +26,6 @@ from agent_server.front.terminal.transcript import (
     TextItem,
     Transcript,
     apply,
-    wait_for_person,
 )
 from agent_server.front.terminal.updates import ModeShown, OptionsShown, Update
 from agent_server.front.terminal.view import ending
@@ -130,7 +129,6 @@ class TurnRun:
             self._decided = 0
 
     def _ask(self, asked: Asked) -> None:
-        call_id = asked.question.call.id
         if self._cancelled:
             self._link.answer(asked.slot, Picked(None))
             return
@@ -141,7 +139,6 @@ class TurnRun:
             picked = Picked(None)
             self._stop()
         self._link.answer(asked.slot, picked)
-        self._transcript = wait_for_person(self._transcript, call_id, waiting=False)
 
     def _review(self, question: EditQuestion) -> None:
         """Show an edit, and decide it when it is asked; after a cancellation the server has rejected it itself."""

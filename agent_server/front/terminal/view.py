@@ -78,12 +78,26 @@ def item_view(item: Item, *, now: float, plain: bool = False) -> ConsoleRenderab
             assert_never(item)
 
 
+def air_between(before: Item, after: Item) -> bool:
+    """Whether an empty line makes the page easier to read."""
+    match before, after:
+        case (CallItem(), CallItem()) | (NoticeItem(), NoticeItem()):
+            return False
+        case ThoughtItem(), (TextItem() | CallItem() | ThoughtItem()):
+            return False
+        case _:
+            return True
+
+
 def live_view(transcript: Transcript, *, now: float, width: int) -> Iterator[ConsoleRenderable]:
     """What may still change, and the line that says what is happening, for how long, and how to stop it."""
     shown = [
         item for item in transcript.items if not (isinstance(item, TextItem) and not item.text)
     ]
-    yield from (item_view(item, now=now) for item in shown)
+    for at, item in enumerate(shown):
+        if at and air_between(shown[at - 1], item):
+            yield Text("")
+        yield item_view(item, now=now)
     if not transcript.label:
         return
     if shown:
@@ -154,9 +168,11 @@ def call_text(item: CallItem, now: float) -> Text:
 def _outcome(item: CallItem, now: float) -> str:
     took = seconds(item.seconds) if item.seconds and item.seconds >= WORTH_SAYING_S else ""
     said = printable(item.outcome).replace("\n", " ")
+    if said in item.title:
+        said = ""
     match item.sign:
-        case "waiting":
-            return " (waiting for you)"
+        case "pending":
+            return ""
         case "running":
             lines = f", {item.lines} lines" if item.lines > 1 else ""
             return f" (running {max(0, now - item.began):.0f} s{lines})"

@@ -29,8 +29,10 @@ class Terminal:
         self._fd = fd
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._seen = 0
+        self.raw = ""
+        """Everything that was ever shown."""
         self.screen = ""
-        """Everything that was ever shown, without its control sequences."""
+        """The same without control sequences."""
 
     def expect(self, pattern: str) -> str:
         """Wait until the pattern is shown, after what was expected before; what was shown up to its end."""
@@ -92,7 +94,9 @@ class Terminal:
             data = os.read(self._fd, 65536)
         except OSError:  # Linux: nobody has the other side open any more
             return False
-        self.screen += _CONTROL.sub("", self._decoder.decode(data))
+        text = self._decoder.decode(data)
+        self.raw += text
+        self.screen += _CONTROL.sub("", text)
         return bool(data)
 
 

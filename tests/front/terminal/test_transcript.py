@@ -9,7 +9,6 @@ from agent_server.front.terminal.transcript import (
     Transcript,
     apply,
     take,
-    wait_for_person,
 )
 from agent_server.front.terminal.updates import (
     CallChange,
@@ -131,8 +130,17 @@ def test_the_clock_of_the_status_line_runs_through_a_whole_turn() -> None:
     assert after(Status("done", "Done"), start=working).label == ""
 
 
-def test_tokens_and_waiting_are_remembered() -> None:
-    transcript = after(UsageShown(1234, 8000), CallChange("c", title="c"))
-    (item,) = wait_for_person(transcript, "c", waiting=True).items
+def test_the_clock_of_a_call_runs_from_when_its_code_runs() -> None:
+    transcript = after(
+        CallChange("c", title="shell", status="pending"),
+        CallChange("c", status="pending"),
+        CallChange("c", status="in_progress"),
+        CallChange("c", status="in_progress"),
+    )
+    (item,) = transcript.items
     assert isinstance(item, CallItem)
-    assert (transcript.tokens, item.sign) == (1234, "waiting")
+    assert (item.sign, item.began) == ("running", 2.0)
+
+
+def test_tokens_in_use_are_remembered() -> None:
+    assert after(UsageShown(1234, 8000)).tokens == 1234

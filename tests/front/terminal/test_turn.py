@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 import pytest
 from inline_snapshot import snapshot
 
+from agent_server.edits.text.hunks import hunks
 from agent_server.front.terminal.inbound import TurnEnd
 from agent_server.front.terminal.input import CTRL_C
 from agent_server.front.terminal.link import linked
 from agent_server.front.terminal.page import Page
 from agent_server.front.terminal.person import Automatic, Person
 from agent_server.front.terminal.turn import Header, Quit, ServerGone, TurnRun
+from agent_server.loop.proposal import FileChange
 from tests.front.terminal.fakes import (
     CANCELLED,
     END,
@@ -127,8 +129,7 @@ def test_a_no_may_carry_words() -> None:
 
 
 def test_each_file_of_an_edit_is_decided_alone() -> None:
-    second = a_change("x\n", "y\n")
-    second = type(second)("/w/b.py", "edit", "x\n", "y\n", second.hunks)
+    second = FileChange("/w/b.py", "edit", "x\n", "y\n", hunks("x\n", "y\n"))
 
     async def script(server: FakeServer) -> Mapping[str, object]:
         server.propose(a_change(), second)
@@ -318,3 +319,32 @@ def test_the_death_of_the_server_ends_the_turn() -> None:
 
     with pytest.raises(ServerGone):
         play(script)
+
+
+def test_a_long_diff_is_cut_to_the_screen_and_paged_on_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PAGER", "cat")
+    long = a_change("", "".join(f"line {n}\n" for n in range(100)))
+
+    async def script(server: FakeServer) -> Mapping[str, object]:
+        server.propose(long)
+        await server.decided.wait()
+        return END
+
+    server, _, page = play(script, keys="vy")
+    assert "⋯ 84 more lines: v shows them" in page
+    assert verdicts(server) == [(False, "accept")]
+
+
+def test_a_new_file_cannot_be_taken_in_part() -> None:
+    created = FileChange("/w/new.py", "create", None, "a\nb\n", hunks("", "a\nb\n"))
+
+    async def script(server: FakeServer) -> Mapping[str, object]:
+        server.propose(created)
+        await server.decided.wait()
+        return END
+
+    server, _, page = play(script, keys="hn")
+    assert verdicts(server) == [(False, "reject")]
+    assert "new.py new  +2 −0" in page

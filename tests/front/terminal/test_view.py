@@ -32,7 +32,7 @@ def test_tool_lines_read_verb_object_outcome() -> None:
         *shown(call("done", 'search "x" in src', "12 hits", 0.1)),
         *shown(call("running", "shell pytest -q")),
         *shown(call("failed", "edit src/a.py", "changed since it was read")),
-        *shown(call("waiting", "shell git push")),
+        *shown(call("pending", "shell git push")),
         *shown(call("skipped", "read b.py", "an earlier call was denied")),
     ]
     assert lines == snapshot(
@@ -40,7 +40,7 @@ def test_tool_lines_read_verb_object_outcome() -> None:
             '  ✓ search "x" in src (12 hits, 0.1 s)',
             "  ● shell pytest -q (running 8 s, 3 lines)",
             "  ✗ edit src/a.py: changed since it was read",
-            "  ? shell git push (waiting for you)",
+            "  ○ shell git push",
             "  – read b.py (an earlier call was denied)",
         ]
     )
