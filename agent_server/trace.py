@@ -17,13 +17,12 @@ _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE
 def open_trace(
     path: str, environ: Mapping[str, str]
 ) -> Callable[[Literal["in", "out"], bytes], None]:
-    """A function that appends a frame to the file at `path`, which only its owner may read.
+    """A function that appends a frame to the file at `path`, which only its owner may read; open until the process ends.
 
     Raises:
         OSError: the file cannot be written.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    file = os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     secrets = secret_values(environ)
 
     def write(direction: Literal["in", "out"], frame: bytes) -> None:
@@ -31,7 +30,9 @@ def open_trace(
             frame = frame.replace(secret, MASK)
         text = frame.decode("utf-8", "replace").strip()
         line = {"at": round(time.time(), 6), "direction": direction, "frame": text}
-        file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        os.write(
+            descriptor, json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        )
 
     return write
 
