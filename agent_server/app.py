@@ -140,14 +140,26 @@ def _trace(options: Options) -> Callable[[Literal["in", "out"], bytes], None] | 
         return None
     from agent_server.trace import open_trace  # for the few who look
 
-    return open_trace(path, os.environ)
+    try:
+        return open_trace(path, os.environ)
+    except OSError as error:
+        log.warning("nothing is traced: %s", error)
+        return None
 
 
 def _log_to(path: str | None, level: str) -> None:
-    handler = (
-        logging.StreamHandler(sys.stderr)
-        if path is None
-        else logging.FileHandler(path, encoding="utf-8")
-    )
+    """A file or level that cannot be used is said on standard error, and stops nothing (spec §4)."""
+    problems: list[OSError | ValueError] = []
+    handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    try:
+        handler = handler if path is None else logging.FileHandler(path, encoding="utf-8")
+    except OSError as error:
+        problems.append(error)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(handlers=[handler], level=level.upper())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    try:
+        logging.getLogger().setLevel(level.upper())
+    except ValueError as error:
+        problems.append(error)
+    for problem in problems:
+        log.warning("the log is not kept as asked: %s", problem)
