@@ -1,7 +1,6 @@
 # ruff: noqa: RUF001 - what the screen is drawn with
 """`chat` without a terminal: one prompt, plain output, exit codes."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.front.terminal.pty_terminal import PROGRAM, left_running, marked
+from tests.front.terminal.pty_terminal import PROGRAM, left_running, marked, scripted
 
 WRITE = {"name": "write", "arguments": {"path": "new.txt", "content": "hello\n"}}
 SHELL = {"name": "shell", "arguments": {"command": "echo ran > ran.txt"}}
@@ -25,12 +24,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
     return marked(os.environ, tmp_path)
-
-
-def script(tmp_path: Path, *steps: dict[str, object]) -> str:
-    path = tmp_path / "script.json"
-    path.write_text(json.dumps(steps))
-    return f"--model=scripted:{path}"
 
 
 def chat(
@@ -53,7 +46,7 @@ def test_a_prompt_is_answered_without_colour_or_wrapping(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
     long = "word " * 60 + "end."
-    done = chat(script(tmp_path, {"text": f"**Bold** {long}"}), "hi", cwd=folder, env=env)
+    done = chat(scripted(tmp_path, {"text": f"**Bold** {long}"}), "hi", cwd=folder, env=env)
     assert (done.returncode, "\x1b" in done.stdout) == (0, False)
     assert f"**Bold** {long}\n" in done.stdout
     assert left_running(tmp_path) == []
@@ -62,7 +55,7 @@ def test_a_prompt_is_answered_without_colour_or_wrapping(
 def test_without_a_prompt_it_is_read_from_the_pipe(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"text": "Read it.", "expect": "from the pipe"})
+    model = scripted(tmp_path, {"text": "Read it.", "expect": "from the pipe"})
     done = chat(model, cwd=folder, env=env, typed="a prompt\nfrom the pipe\n")
     assert (done.returncode, "Read it." in done.stdout) == (0, True)
 
@@ -70,7 +63,7 @@ def test_without_a_prompt_it_is_read_from_the_pipe(
 def test_yes_lets_an_edit_and_a_command_happen(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"calls": [WRITE, SHELL]}, {"text": "Done."})
+    model = scripted(tmp_path, {"calls": [WRITE, SHELL]}, {"text": "Done."})
     done = chat(model, "--yes", "go", cwd=folder, env=env)
     assert done.returncode == 0, done
     assert (folder / "new.txt").read_text() == "hello\n"
@@ -82,7 +75,7 @@ def test_yes_lets_an_edit_and_a_command_happen(
 def test_no_and_nobody_to_ask_change_nothing(
     arguments: list[str], tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"calls": [WRITE, SHELL]}, {"text": "As you wish."})
+    model = scripted(tmp_path, {"calls": [WRITE, SHELL]}, {"text": "As you wish."})
     done = chat(model, *arguments, "go", cwd=folder, env=env)
     assert done.returncode == 0, done
     assert list(folder.glob("*.txt")) == []
@@ -92,20 +85,20 @@ def test_no_and_nobody_to_ask_change_nothing(
 def test_a_failed_turn_is_exit_code_1_with_its_sentence(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    done = chat(script(tmp_path, {"fault": "auth"}), "go", cwd=folder, env=env)
+    done = chat(scripted(tmp_path, {"fault": "auth"}), "go", cwd=folder, env=env)
     assert done.returncode == 1
     assert "fails as scripted" in done.stdout
 
 
 def test_an_empty_prompt_is_refused(tmp_path: Path, folder: Path, env: dict[str, str]) -> None:
-    done = chat(script(tmp_path, {"text": "x"}), cwd=folder, env=env, typed="\n")
+    done = chat(scripted(tmp_path, {"text": "x"}), cwd=folder, env=env, typed="\n")
     assert (done.returncode, "the prompt is empty" in done.stderr) == (1, True)
 
 
 def test_a_signal_cancels_the_turn_with_exit_code_130(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"text": "First.\n\nSecond", "hang": True})
+    model = scripted(tmp_path, {"text": "First.\n\nSecond", "hang": True})
     process = subprocess.Popen(
         [PROGRAM, "chat", model, "go"],
         cwd=folder,
@@ -124,7 +117,7 @@ def test_a_signal_cancels_the_turn_with_exit_code_130(
 
 
 def test_a_session_goes_on_where_it_was(tmp_path: Path, folder: Path, env: dict[str, str]) -> None:
-    model = script(tmp_path, {"text": "I am first."}, {"text": "I am second.", "expect": "again"})
+    model = scripted(tmp_path, {"text": "I am first."}, {"text": "I am second.", "expect": "again"})
     assert chat(model, "hello", cwd=folder, env=env).returncode == 0
     done = chat(model, "--resume", "--", "again", cwd=folder, env=env)
     assert done.returncode == 0, done
@@ -135,7 +128,7 @@ def test_a_session_goes_on_where_it_was(tmp_path: Path, folder: Path, env: dict[
 def test_there_may_be_no_session_to_go_on_with(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    done = chat(script(tmp_path, {"text": "x"}), "--resume", "--", "hi", cwd=folder, env=env)
+    done = chat(scripted(tmp_path, {"text": "x"}), "--resume", "--", "hi", cwd=folder, env=env)
     assert done.returncode == 1
     assert "there is no session of" in done.stderr
     assert left_running(tmp_path) == []

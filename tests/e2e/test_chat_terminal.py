@@ -1,7 +1,6 @@
 # ruff: noqa: RUF001 - what the screen is drawn with
 """`chat` on a real terminal: keys, Ctrl-C, and what is left afterwards."""
 
-import json
 import os
 import re
 import signal
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.front.terminal.pty_terminal import left_running, marked, on_a_terminal
+from tests.front.terminal.pty_terminal import left_running, marked, on_a_terminal, scripted
 
 CTRL_C = "\x03"
 BASE = "".join(f"line {n}\n" for n in range(1, 21))
@@ -33,14 +32,8 @@ def env(tmp_path: Path) -> dict[str, str]:
     return marked(os.environ, tmp_path)
 
 
-def script(tmp_path: Path, *steps: dict[str, object]) -> str:
-    path = tmp_path / "script.json"
-    path.write_text(json.dumps(steps))
-    return f"--model=scripted:{path}"
-
-
 def test_hunks_are_decided_one_by_one(tmp_path: Path, folder: Path, env: dict[str, str]) -> None:
-    model = script(tmp_path, {"text": "Two changes.", "calls": [EDIT]}, {"text": "All done."})
+    model = scripted(tmp_path, {"text": "Two changes.", "calls": [EDIT]}, {"text": "All done."})
     with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
         terminal.expect("› ")
         terminal.type("change it\r")
@@ -63,7 +56,7 @@ def test_hunks_are_decided_one_by_one(tmp_path: Path, folder: Path, env: dict[st
 def test_ctrl_c_stops_the_turn_and_the_next_prompt_works(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"text": "On and on", "hang": True}, {"text": "Here again."})
+    model = scripted(tmp_path, {"text": "On and on", "hang": True}, {"text": "Here again."})
     with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
         terminal.expect("› ")
         terminal.type("go\r")
@@ -82,7 +75,7 @@ def test_ctrl_c_stops_the_turn_and_the_next_prompt_works(
 def test_ctrl_c_at_a_question_stops_the_turn_and_leaves_the_file(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"calls": [EDIT]}, {"text": "never"})
+    model = scripted(tmp_path, {"calls": [EDIT]}, {"text": "never"})
     with on_a_terminal("chat", model, "change it", cwd=folder, env=env) as terminal:
         terminal.expect(r"apply\?")
         terminal.type(CTRL_C)
@@ -95,7 +88,7 @@ def test_ctrl_c_at_a_question_stops_the_turn_and_leaves_the_file(
 def test_ctrl_c_twice_leaves_and_takes_the_server_with_it(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"text": "unused"})
+    model = scripted(tmp_path, {"text": "unused"})
     with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
         terminal.expect("› ")
         terminal.interrupt("ctrl-c again leaves")
@@ -107,7 +100,7 @@ def test_ctrl_c_twice_leaves_and_takes_the_server_with_it(
 def test_when_chat_is_killed_the_server_goes_too(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"text": "Working", "hang": True})
+    model = scripted(tmp_path, {"text": "Working", "hang": True})
     with on_a_terminal("chat", model, "go", cwd=folder, env=env) as terminal:
         terminal.expect("Working")
         assert len(left_running(tmp_path)) == 2
@@ -125,7 +118,7 @@ def wait_until_none_is_left(tmp_path: Path) -> None:
 def test_slash_commands_are_answered_without_the_model(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"text": "unused"})
+    model = scripted(tmp_path, {"text": "unused"})
     with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
         terminal.expect("› ")
         for typed, shown in (
@@ -147,7 +140,7 @@ def test_slash_commands_are_answered_without_the_model(
 def test_colour_is_for_terminals_that_want_it(
     no_color: str, tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:
-    model = script(tmp_path, {"calls": [EDIT]}, {"text": "never"})
+    model = scripted(tmp_path, {"calls": [EDIT]}, {"text": "never"})
     wish = {"NO_COLOR": no_color} if no_color else {}
     with on_a_terminal("chat", model, cwd=folder, env=env | wish) as terminal:
         terminal.expect("› ")

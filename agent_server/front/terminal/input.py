@@ -1,6 +1,8 @@
 """What the person types: lines with editing and history, and single keys for questions."""
 
-from contextlib import AbstractContextManager
+import signal
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -49,7 +51,7 @@ class Terminal:
 
     def line(self, prompt: str) -> str | None:
         """See `Keyboard`."""
-        with self._modes.normal():
+        with self._modes.normal(), _interrupting():
             try:
                 return input(prompt)
             except EOFError:
@@ -75,6 +77,16 @@ class Terminal:
         self._history.parent.mkdir(parents=True, exist_ok=True)
         self._history.touch(mode=0o600)
         readline.write_history_file(self._history)
+
+
+@contextmanager
+def _interrupting() -> Generator[None]:
+    """Ctrl-C ends the reading of a line, whatever it means elsewhere."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def read_prompt(keyboard: Keyboard, prompt: str, more: str) -> str | None:

@@ -14,7 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.dispatch import Dispatch
 from agent_server.front.terminal.client import AcpClient
-from agent_server.front.terminal.inbound import Gone, Inbound, Slot, Withdrawn
+from agent_server.front.terminal.inbound import Ended, Gone, Inbound, Slot, Withdrawn
 from agent_server.front.terminal.questions import Decided, EditQuestion, Picked
 
 P = ParamSpec("P")
@@ -52,12 +52,12 @@ class Inbox:
         return None
 
     def withdrawn(self, subject: str) -> bool:
-        """Whether the question about this is void: withdrawn, interrupted, or nobody is left to hear the answer."""
+        """Whether the question about this is void: withdrawn, interrupted, its turn over, or the server gone."""
         with contextlib.suppress(Empty):
             while True:
                 self._seen.append(self._queue.get_nowait())
         return any(
-            isinstance(arrival, Gone | Interrupted) or arrival == Withdrawn(subject)
+            isinstance(arrival, Ended | Gone | Interrupted) or arrival == Withdrawn(subject)
             for arrival in self._seen
         )
 

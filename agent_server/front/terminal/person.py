@@ -50,9 +50,13 @@ class Person:
         return None
 
     def words(self, prompt: str) -> str | None:
-        """What the person says, or None."""
+        """What the person says, or None.
+
+        Raises:
+            StopTurn: as for a key.
+        """
         try:
             said = self.keyboard.line(prompt)
         except KeyboardInterrupt:
-            return None
+            raise StopTurn from None
         return said.strip() or None if said is not None else None

@@ -2,6 +2,7 @@
 
 import codecs
 import fcntl
+import json
 import os
 import pty
 import re
@@ -126,6 +127,13 @@ def on_a_terminal(
             process.kill()
         process.wait()
         os.close(ours)
+
+
+def scripted(folder: Path, *steps: dict[str, object]) -> str:
+    """The option that makes a model of these steps, kept in a file of this folder."""
+    path = folder / "script.json"
+    path.write_text(json.dumps(steps))
+    return f"--model=scripted:{path}"
 
 
 def marked(environment: Mapping[str, str], tmp_path: Path) -> dict[str, str]:

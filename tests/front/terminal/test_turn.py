@@ -32,7 +32,7 @@ def play(
     script: Script,
     *,
     keys: str = "",
-    lines: list[str] | None = None,
+    lines: list[str | type[KeyboardInterrupt] | None] | None = None,
     automatic: Automatic | None = None,
 ) -> tuple[FakeServer, TurnEnd, str]:
     """Run one turn; the server, the end, and what is on the page."""
@@ -348,3 +348,22 @@ def test_a_new_file_cannot_be_taken_in_part() -> None:
     server, _, page = play(script, keys="hn")
     assert verdicts(server) == [(False, "reject")]
     assert "new.py new  +2 −0" in page
+
+
+def test_ctrl_c_instead_of_words_cancels_the_turn() -> None:
+    async def script(server: FakeServer) -> Mapping[str, object]:
+        server.propose(a_change())
+        await server.cancelled.wait()
+        return CANCELLED
+
+    server, end, _ = play(script, keys="r", lines=[KeyboardInterrupt])
+    assert (server.resolved, end.stop_reason) == ([], "cancelled")
+
+
+def test_a_question_of_a_turn_that_is_over_is_not_waited_for() -> None:
+    async def script(server: FakeServer) -> Mapping[str, object]:
+        server.propose(a_change())
+        return END
+
+    server, end, _ = play(script)
+    assert (server.resolved, end.stop_reason) == ([], "end_turn")
