@@ -112,6 +112,32 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
+class Delegation:
+    """`[delegation]`: sub-agents."""
+
+    max_iterations: int = field(default=50, metadata=POSITIVE)
+    """Steps of one sub-agent; the model cannot raise it."""
+    max_depth: int = field(default=1, metadata=COUNT)
+    """1: sub-agents have none of their own. 0: there are none at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """`[effects]`."""
+
+    receipts: bool = True
+    """Whether `.agent/tool-effects.jsonl` in the workspace says which calls may have changed something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """`[workspace]`."""
+
+    prompt_while_busy: Literal["queue", "steer", "reject"] = "queue"
+    """A prompt that comes while a turn runs waits for its end, is added to it, or is refused."""
+
+
+@dataclass(frozen=True, slots=True)
 class Permissions:
     """`[permissions]`: rules such as `shell(git status:*)`; the strictest that fits wins."""
 
@@ -183,7 +209,10 @@ class Settings:
     tools: ToolSettings = field(default_factory=ToolSettings)
     guard: Guard = field(default_factory=Guard)
     approval: Approval = field(default_factory=Approval)
+    delegation: Delegation = field(default_factory=Delegation)
     permissions: Permissions = field(default_factory=Permissions)
+    effects: Effects = field(default_factory=Effects)
+    workspace: Workspace = field(default_factory=Workspace)
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict[str, ProviderSettings])
     fallback_providers: tuple[FallbackProvider, ...] = ()
     fallback: Fallback = field(default_factory=Fallback)

@@ -22,7 +22,7 @@ from agent_server.edits.transaction_lease import Leases
 from agent_server.loop.action import Scope
 from agent_server.loop.errors import BadSetting, ClientMistake
 from agent_server.loop.limits import Limits
-from agent_server.loop.model import Mode
+from agent_server.loop.model import Mode, SessionId
 from agent_server.loop.ports import Model
 from agent_server.options import Options
 from agent_server.policy.grants import Grant, read_grant
@@ -31,8 +31,9 @@ from agent_server.policy.rules import Rule, RuleVerdict, parse_rule
 from agent_server.policy.session_policy import SessionPolicy
 from agent_server.providers.choice import DEMO, Choice, choose, selectable
 from agent_server.providers.routes import Models, open_models
-from agent_server.session.ports import Kit, Place
+from agent_server.session.ports import Kit, Place, SubAgentTerms
 from agent_server.session.sessions import Sessions
+from agent_server.session.steering import WhileBusy
 from agent_server.store.blobs import BlobStore
 from agent_server.store.sessions import SessionStore
 from agent_server.tools.registry import build
@@ -110,6 +111,8 @@ class Bench:
         self._shared = models
         self._cwd = cwd
         self._models: dict[str, Model] = {}
+        self._policies: dict[SessionId, SessionPolicy] = {}
+        """By the person's session: its sub-agents are judged by the same rules and answers."""
 
     @staticmethod
     def at(cwd: str, sources: Sources, shelf: Shelf, models: Models) -> "Bench":
@@ -131,6 +134,12 @@ class Bench:
     def model_name(self) -> str:
         """See `Equipment`."""
         return self.choice.name
+
+    @property
+    def subagents(self) -> SubAgentTerms:
+        """See `Equipment`."""
+        terms = self._settings.delegation
+        return SubAgentTerms(terms.max_iterations, terms.max_depth, self._settings.models.subagent)
 
     @property
     def approval_timeout_s(self) -> float:
@@ -159,6 +168,23 @@ class Bench:
             compact_at=s.context.compact_at,
             reserve_output=s.context.reserve_output,
         )
+
+    @property
+    def prompt_while_busy(self) -> WhileBusy:
+        """See `Equipment`."""
+        return self._settings.workspace.prompt_while_busy
+
+    @property
+    def receipts(self) -> bool:
+        """See `Equipment`."""
+        return self._settings.effects.receipts
+
+    def titler(self) -> Model | None:
+        """See `Equipment`. A name that is wrong costs the titles, nothing else."""
+        small = self._settings.models.small
+        with suppress(ClientMistake):
+            return None if small is None else self.model(small)
+        return None
 
     def models(self) -> tuple[str, ...]:
         """See `Equipment`."""
@@ -213,11 +239,21 @@ class Bench:
     async def kit(self, place: Place) -> Kit:
         """See `Equipment`."""
         places = await anyio.to_thread.run_sync(self._places, place)
-        policy = await self._policy(place, places)
+        owner = place.root or place.id
+        if owner not in self._policies:
+            self._policies[owner] = await self._policy(place, owner, places)
+        policy = self._policies[owner]
         limits = ToolLimits(output_chars=self._settings.tools.output_chars)
         transactions = self._shelf.transactions(place)
         tools = build(
-            Services(place.cwd, transactions, policy, limits=limits, env=self._sources.environ)
+            Services(
+                place.cwd,
+                transactions,
+                policy,
+                limits=limits,
+                env=self._sources.environ,
+                subagents=place.subagents,
+            )
         )
         return Kit(tools, policy, transactions)
 
@@ -232,13 +268,13 @@ class Bench:
             tuple(map(os.path.realpath, own)),
         )
 
-    async def _policy(self, place: Place, places: Places) -> SessionPolicy:
+    async def _policy(self, place: Place, session: SessionId, places: Places) -> SessionPolicy:
         workspace = places.roots[0]
-        stored = await self._shelf.store.grants(place.id, workspace)
+        stored = await self._shelf.store.grants(session, workspace)
 
         async def save(scope: Scope, grant: Grant) -> None:
             if scope != "once":
-                owner = place.id if scope == "session" else workspace
+                owner = session if scope == "session" else workspace
                 await self._shelf.store.add_grant(scope, owner, str(grant))
 
         kept = [read_grant(one.key) for one in stored if one.verdict == "allow"]

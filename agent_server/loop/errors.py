@@ -7,6 +7,8 @@ nothing below `front/` knows those codes.
       ClientMistake         the editor asked the impossible
         UnknownSession      no session has that id
         SessionBusy         another process holds the session; it can only be read
+        TurnRunning         a turn runs, and prompts do not wait
+        TurnMismatch        the turn that was named does not run
         StaleRevision       a decision named a revision that is no longer current
         EditRefused         the file cannot be edited as asked (binary, unencodable, outside, ambiguous …)
       AuthRequired          no credentials; logging in would help
@@ -35,6 +37,14 @@ class UnknownSession(ClientMistake):
 
 class SessionBusy(ClientMistake):
     """Another process holds the session; here it can only be read."""
+
+
+class TurnRunning(ClientMistake):
+    """A turn of the session runs, and the settings refuse a prompt meanwhile."""
+
+
+class TurnMismatch(ClientMistake):
+    """The turn that was named does not run (any more); nothing was said to it."""
 
 
 class StaleRevision(ClientMistake):

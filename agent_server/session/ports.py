@@ -11,6 +11,8 @@ from agent_server.loop.events import Event
 from agent_server.loop.limits import Limits
 from agent_server.loop.model import Mode, SessionId
 from agent_server.loop.ports import Model, Policy, Tools
+from agent_server.session.steering import WhileBusy
+from agent_server.tools.subagents import SubAgents
 
 
 class Client(Protocol):
@@ -40,6 +42,22 @@ class Place:
     editor: Callable[[], Editor]
     """The editor of whoever is connected now."""
     mode: Callable[[], Mode]
+    root: SessionId | None = None
+    """For a sub-agent: the person's session, whose rules and answers hold for it too."""
+    subagents: SubAgents | None = None
+    """Who does what it delegates; None: it may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubAgentTerms:
+    """What the settings say about sub-agents."""
+
+    max_steps: int = 50
+    """Of each one; the model cannot raise it."""
+    max_depth: int = 1
+    """1: sub-agents have none of their own. 0: there are none."""
+    model: str | None = None
+    """None: the model of whoever delegates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +89,27 @@ class Equipment(Protocol):
         ...
 
     @property
+    def subagents(self) -> SubAgentTerms:
+        """The bounds of sub-agents."""
+        ...
+
+    @property
     def approval_timeout_s(self) -> float:
         """How long a question may stay open; 0 is without end."""
+        ...
+
+    @property
+    def prompt_while_busy(self) -> WhileBusy:
+        """What a prompt means that comes while a turn runs."""
+        ...
+
+    @property
+    def receipts(self) -> bool:
+        """Whether effects are written down in the workspace too."""
+        ...
+
+    def titler(self) -> Model | None:
+        """The small model that names sessions; None: their first words do."""
         ...
 
     def models(self) -> tuple[str, ...]:

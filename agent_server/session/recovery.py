@@ -4,10 +4,11 @@ from agent_server.loop.batch import leftovers
 from agent_server.loop.model import DoneReason, Entry, ResultEntry, TurnEndEntry
 from agent_server.loop.ports import Log, Tools
 
-CAUSE = "the server stopped"
+STOPPED = "the server stopped"
+FORKED = "this conversation was forked from another one"
 
 
-async def recover(log: Log, tools: Tools) -> int:
+async def recover(log: Log, tools: Tools, *, cause: str) -> int:
     """Bring an interrupted log to rest; idempotent. Returns how many calls were settled.
 
     Nothing is run and nothing is asked again: a call that never started has effect `none`, one that did is `unknown`.
@@ -15,10 +16,10 @@ async def recover(log: Log, tools: Tools) -> int:
     turn = _unfinished(log)
     if turn is None:
         return 0
-    rest = leftovers(log.entries, tools, CAUSE)
+    rest = leftovers(log.entries, tools, cause)
     settled = [ResultEntry(turn.turn, call.key, result, effect) for call, result, effect in rest]
     await log.append(
-        *settled, TurnEndEntry(turn.turn, DoneReason.USER_ABORT, "shutdown", message=CAUSE)
+        *settled, TurnEndEntry(turn.turn, DoneReason.USER_ABORT, "shutdown", message=cause)
     )
     return len(settled)
 

@@ -1,19 +1,27 @@
-"""One session: an actor with an ordered inbox of prompts, one turn at a time, and the scope that cancels it."""
+"""One session: an actor with an ordered inbox of prompts, one turn at a time, and the scope that cancels it.
+
+What is added to a running turn reaches the loop through its `Control`; what the turn did not hear any more becomes the
+next prompt, or is handed back (loop.md R137).
+"""
 
 import itertools
 import logging
-import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import anyio
 
 from agent_server.context.session_context import SessionContext
 from agent_server.loop.action import Answer, Question
-from agent_server.loop.control import Control
-from agent_server.loop.errors import AgentServerError, ClientMistake
-from agent_server.loop.events import Event, Notice, TitleChanged
+from agent_server.loop.errors import (
+    AgentServerError,
+    ClientMistake,
+    SessionBusy,
+    TurnMismatch,
+    TurnRunning,
+)
+from agent_server.loop.events import Event, Notice, TitleChanged, UsageChanged, UserSaid
 from agent_server.loop.loop import run
 from agent_server.loop.model import (
     MODES,
@@ -21,59 +29,22 @@ from agent_server.loop.model import (
     DoneReason,
     Entry,
     Mode,
-    Part,
     ReplyEntry,
     SessionId,
     Text,
     TurnEndEntry,
     TurnId,
     Usage,
+    UserEntry,
 )
 from agent_server.loop.ports import Log, Tools
 from agent_server.loop.turn import Gate, Turn
 from agent_server.session.ports import Client, Equipment, Kit
+from agent_server.session.prompts import Parts, Prompt, TurnResult, new_turn_id
+from agent_server.session.steering import Steer, Steered
+from agent_server.session.titles import first_words, found_title, given_title
 
 log = logging.getLogger(__name__)
-
-TITLE_CHARS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class TurnResult:
-    """How a prompt was answered."""
-
-    turn: TurnId
-    reason: DoneReason
-    detail: Detail
-    usage: Usage
-    text: str
-    """The last visible text of the turn."""
-    message: str | None = None
-    """A sentence for the person when the turn did not end normally."""
-
-
-@dataclass(slots=True)
-class Prompt:
-    """A prompt in the inbox, and the scope of its turn: cancelling works before the turn begins as well as later."""
-
-    parts: tuple[Part, ...]
-    turn: TurnId
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    done: anyio.Event = field(default_factory=anyio.Event)
-    result: TurnResult | None = None
-    error: AgentServerError | None = None
-    """Why there is no result."""
-    control: Control = field(default_factory=Control)
-    """What is said to its turn while that runs."""
-    spared: bool = False
-    """A cancel came while it was in the inbox."""
-
-    def cancel(self, why: Detail) -> None:
-        """End its turn, whether that runs already or not; the first reason counts."""
-        if self.scope.cancel_called:
-            return
-        self.control.abort = why
-        self.scope.cancel()
 
 
 @dataclass(slots=True)
@@ -84,6 +55,8 @@ class Profile:
     model: str | None = None
     """As the person chose it for this session; None: the default."""
     title: str | None = None
+    named: bool = False
+    """A person gave the title; it is never replaced."""
 
 
 class Session:
@@ -101,13 +74,20 @@ class Session:
         equipment: Equipment,
         prepare: Callable[[], Awaitable[tuple[Kit, SessionContext]]],
         notices: tuple[Notice, ...] = (),
+        aside: str | None = None,
+        read_only: str | None = None,
     ) -> None:
-        """`prepare` makes its tools, policy and prompt, once, before the first turn needs them."""
+        """`prepare` makes its tools, policy and prompt, once, before the first turn needs them.
+
+        `aside` is said to the model with the next prompt. `read_only` says why nothing can be done with it here.
+        """
         self.id = id
         self.cwd = cwd
         self.roots = roots
         self.client = client
         self.notices = notices
+        self.read_only = read_only
+        self._aside = aside
         self._profile = profile
         self.log = log
         self.system_prompt: str | None = None
@@ -119,6 +99,8 @@ class Session:
         self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
         self._prepare = prepare
         self._prepared: tuple[Kit, SessionContext] | None = None
+        self.running: Turn | None = None
+        """The turn that runs; sub-agents work under it."""
         self.changed: Callable[[], None] = lambda: None
         """Called when title, mode or model changed, or a turn ended; the owner keeps the record."""
 
@@ -154,6 +136,17 @@ class Session:
         """Whether a turn runs or waits to run."""
         return bool(self._inbox)
 
+    @property
+    def usage(self) -> UsageChanged | None:
+        """The tokens that the conversation takes up and what it has cost, as of the last reply; None before one."""
+        last = next((e for e in reversed(self.entries) if isinstance(e, ReplyEntry)), None)
+        if last is None:
+            return None
+        used = last.reply.usage.input + last.reply.usage.output
+        return UsageChanged(
+            last.turn, used, self._equipment.model(self.model).window, self._spent()
+        )
+
     def models(self) -> tuple[str, ...]:
         """Models to choose from, the current one among them."""
         known = self._equipment.models()
@@ -161,7 +154,7 @@ class Session:
 
     # ---- what a client does with it --------------------------------------------------------------------
 
-    async def prompt(self, parts: tuple[Part, ...]) -> TurnResult:
+    async def prompt(self, parts: Parts) -> TurnResult:
         """Ask; returns when the turn has settled and all its events were emitted. Prompts are answered in order.
 
         Cancelling this wait cancels the turn.
@@ -173,14 +166,56 @@ class Session:
             item.cancel("cancel")
             raise
 
-    def submit(self, parts: tuple[Part, ...]) -> Prompt:
-        """Take a place in the inbox, at once. For callers that settle their own cancellation: `Prompt.cancel`."""
-        if self._closed:
-            raise ClientMistake(f"session {self.id!r} is closed")
-        item = Prompt(parts, new_turn_id())
-        self._inbox.append(item)
-        self._arrived.set()
-        return item
+    def submit(self, parts: Parts) -> Prompt:
+        """Take a place in the inbox, at once. For callers that settle their own cancellation: `Prompt.cancel`.
+
+        While a turn runs, the settings say whether it waits, is added to that turn, or is refused.
+
+        Raises:
+            SessionBusy: the session can only be read here.
+            TurnRunning: a turn runs, and prompts do not wait.
+            ClientMistake: the session is closed.
+        """
+        self._require_open()
+        running = self._steerable()
+        match self._equipment.prompt_while_busy:
+            case "reject" if self.busy:
+                raise TurnRunning(f"a turn of session {self.id!r} is running; cancel it, or wait")
+            case "steer" if running is not None:
+                item = Prompt(parts, running.turn, host=running)
+                running.add(parts, by=item)
+                return item
+            case _:
+                return self._enqueue(Prompt(parts, new_turn_id()))
+
+    def queue(self, parts: Parts) -> Steered:
+        """A prompt whose answer nobody waits for: its turn follows those before it, and tells its own end."""
+        self._require_open()
+        idle = not self.busy
+        item = self._enqueue(Prompt(parts, new_turn_id(), asked=False))
+        return Steered("started" if idle else "queued", item.turn)
+
+    def steer(self, mode: Steer, parts: Parts, *, turn: TurnId) -> Steered:
+        """Say something to the running turn `turn`; never begins a turn by accident (F21).
+
+        Raises:
+            TurnMismatch: that turn does not run, or is ending.
+            SessionBusy, ClientMistake: as `submit`.
+        """
+        self._require_open()
+        running = self._steerable()
+        if running is None or running.turn != turn:
+            raise TurnMismatch(f"turn {turn!r} of session {self.id!r} does not run")
+        match mode:
+            case "stop":
+                running.control.soft_stop = True
+                return Steered("stopping", turn)
+            case "redirect" if running.control.request is not None:
+                running.add(parts, now=True)
+                return Steered("redirected", turn)
+            case "steer" | "redirect":
+                running.add(parts)
+                return Steered("steered", turn)
 
     async def answer(self, item: Prompt) -> TurnResult:
         """What a submitted prompt came to; also after its `cancel`. Cancelling this wait cancels nothing."""
@@ -211,6 +246,7 @@ class Session:
 
     async def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, at once, also for the running turn."""
+        self._require_open()
         if mode not in MODES:
             raise ClientMistake(f"there is no mode {mode!r}; the modes are {', '.join(MODES)}")
         self._profile.mode = mode
@@ -218,9 +254,22 @@ class Session:
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next turn on."""
+        self._require_open()
         self._equipment.model(model)
         self._profile.model = model
         self.changed()
+
+    def set_title(self, title: str) -> str:
+        """Give it a name that nothing replaces but another one; the name as it is kept.
+
+        Raises:
+            ClientMistake: that is no title.
+        """
+        self._require_open()
+        self._profile.title = given_title(title)
+        self._profile.named = True
+        self.changed()
+        return self._profile.title
 
     # ---- the actor -------------------------------------------------------------------------------------
 
@@ -237,28 +286,33 @@ class Session:
 
     async def serve(self) -> None:
         """Answer prompts until closed; run by whoever owns the session."""
-        while not self._closed:
-            if not self._inbox:
-                self._arrived = anyio.Event()
-                await self._arrived.wait()
-                continue
-            item = self._inbox[0]
-            try:
-                item.result = await self._answer(item)
-            except AgentServerError as error:
-                item.error = error
-            except Exception as error:
-                log.exception("session %s: a prompt could not be answered", self.id)
-                item.error = AgentServerError(
-                    f"the prompt could not be answered: {type(error).__name__}: {error}"
-                )
-            finally:
-                self._inbox.popleft()
-                item.done.set()
-            self.changed()
+        async with anyio.create_task_group() as beside:
+            while not self._closed:
+                if not self._inbox:
+                    self._arrived = anyio.Event()
+                    await self._arrived.wait()
+                    continue
+                item = self._inbox[0]
+                first = not self.entries
+                try:
+                    item.result = await self._answer(item)
+                except AgentServerError as error:
+                    item.error = error
+                except Exception as error:
+                    log.exception("session %s: a prompt could not be answered", self.id)
+                    item.error = AgentServerError(
+                        f"the prompt could not be answered: {type(error).__name__}: {error}"
+                    )
+                finally:
+                    self._inbox.popleft()
+                    self._settle(item)
+                self.changed()
+                if first:
+                    beside.start_soon(self._retitle, item)
+            beside.cancel_scope.cancel()
 
     async def close(self) -> None:
-        """Cancel what runs, drop what waits, stop the actor. Returns when the running turn has settled."""
+        """Cancel what runs and what waits, stop the actor. Returns when the running turn has settled."""
         self._closed = True
         waiting = list(self._inbox)
         for item in waiting:
@@ -266,21 +320,90 @@ class Session:
         self._arrived.set()
         for item in waiting[:1]:
             await item.done.wait()
-        for item in waiting[1:]:
-            item.done.set()
+        for item in list(self._inbox):
+            item.settle_cancelled("shutdown")
+        self._inbox.clear()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise ClientMistake(f"session {self.id!r} is closed")
+        if self.read_only is not None:
+            raise SessionBusy(self.read_only)
+
+    def _enqueue(self, item: Prompt) -> Prompt:
+        self._inbox.append(item)
+        self._arrived.set()
+        return item
+
+    def _steerable(self) -> Prompt | None:
+        """The prompt whose turn runs or is about to, unless it is being cancelled."""
+        head = self._inbox[0] if self._inbox else None
+        return None if head is None or head.scope.cancel_called else head
+
+    def _settle(self, item: Prompt) -> None:
+        """Answer a prompt and those that became part of its turn; what the turn did not hear goes on without it.
+
+        A prompt that a client waits for gets a turn of its own in any case; other words do when the turn ended well,
+        and are handed back when it did not: after a cancel or an error nobody wants the agent to begin anew.
+        """
+        well = item.result is not None and item.result.reason is DoneReason.MODEL_STOP
+        following: list[Prompt] = []
+        unread: list[Parts] = []
+        for parts, by in item.unheard():
+            if by is not None:
+                by.host, by.turn = None, new_turn_id()
+                following.append(by)
+            elif well:
+                following.append(Prompt(parts, new_turn_id(), asked=False))
+            else:
+                unread.append(parts)
+        if item.result is not None:
+            item.result = replace(item.result, unread=tuple(unread))
+        self._inbox.extendleft(reversed(following))
+        for rider in item.heard():
+            rider.host, rider.result, rider.error = None, item.result, item.error
+            rider.done.set()
+        item.done.set()
+        if not item.asked:
+            self._tell_failure(item)
+
+    def _tell_failure(self, item: Prompt) -> None:
+        """Nobody waits for the answer, so an error has no other way to a person."""
+        failed = item.result is not None and item.result.reason is DoneReason.ERROR
+        message = item.result.message if item.result is not None and failed else item.error
+        if message is not None:
+            self.emit(Notice("error", "The prompt could not be answered", str(message)))
 
     async def _answer(self, item: Prompt) -> TurnResult:
         kit, context = await self.ready()
         self._entitle(item.parts)
-        turn = self._turn(item, kit, context)
+        aside, self._aside = self._aside, None
+        parts = item.parts if aside is None else (Text(aside), *item.parts)
+        turn = self.running = self._turn(item, kit, context)
+        if not item.asked:
+            turn.emit = self._announcing(item)
         with item.scope:
-            done = await run(turn, item.parts)
+            done = await run(turn, parts)
             return TurnResult(
                 item.turn, done.reason, done.detail, turn.usage, self._text(item.turn), done.message
             )
         return TurnResult(
             item.turn, DoneReason.USER_ABORT, item.control.abort, turn.usage, self._text(item.turn)
         )
+
+    def _announcing(self, item: Prompt) -> Callable[[Event], None]:
+        """Shows the prompt ahead of the first event of its turn: its client did not say when it would begin."""
+        shown = False
+
+        def emit(event: Event) -> None:
+            nonlocal shown
+            last = self.entries[-1]
+            if not shown and isinstance(last, UserEntry) and last.turn == item.turn:
+                self.emit(UserSaid(item.turn, f"user-{item.turn}", item.parts))
+            shown = True
+            self.emit(event)
+
+        return emit
 
     def _turn(self, item: Prompt, kit: Kit, context: SessionContext) -> Turn:
         limits = self._equipment.limits
@@ -297,7 +420,7 @@ class Session:
             numbers=self._numbers,
             fallbacks=deque(() if self.chosen_model else self._equipment.fallbacks(self.model)),
             deadline=deadline,
-            before=sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage()),
+            before=self._spent(),
             control=item.control,
         )
 
@@ -305,17 +428,28 @@ class Session:
         """Show an event to whoever is connected."""
         self.client.emit(self.id, event)
 
-    def _entitle(self, parts: tuple[Part, ...]) -> None:
+    def _spent(self) -> Usage:
+        return sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage())
+
+    def _entitle(self, parts: Parts) -> None:
         """The first words of the first prompt name the session."""
-        if self._profile.title is not None:
+        if self._profile.title is None:
+            self._call_it(first_words(parts))
+
+    async def _retitle(self, item: Prompt) -> None:
+        """After the first turn, beside whatever comes next: a better name, unless a person gives one meanwhile."""
+        model, before = self._equipment.titler(), self._profile.title
+        if model is None or item.result is None or not item.result.text:
             return
-        words = " ".join(" ".join(p.text for p in parts if isinstance(p, Text)).split())
-        if not words:
-            return
-        self._profile.title = (
-            words if len(words) <= TITLE_CHARS else words[: TITLE_CHARS - 1].rstrip() + "…"
-        )
-        self.emit(TitleChanged(self._profile.title))
+        title = await found_title(model, item.parts, item.result.text)
+        if self._profile.title == before and not self._profile.named:
+            self._call_it(title)
+
+    def _call_it(self, title: str | None) -> None:
+        if title is not None and title != self._profile.title:
+            self._profile.title = title
+            self.emit(TitleChanged(title))
+            self.changed()
 
     def _text(self, turn: TurnId) -> str:
         for entry in reversed(self.entries):
@@ -336,11 +470,6 @@ class Asking:
         with anyio.move_on_after(self.timeout_s or None):
             return await self.session.client.ask(self.session.id, question)
         return Answer("timed_out", by="clock")
-
-
-def new_turn_id() -> TurnId:
-    """Unguessable and short."""
-    return TurnId(f"turn-{secrets.token_hex(6)}")
 
 
 def _last_reply_number(entries: Sequence[Entry]) -> int:

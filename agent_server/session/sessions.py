@@ -1,13 +1,14 @@
-"""All sessions of this process: made, loaded, listed, closed; one actor each in one task group."""
+"""All sessions of this process: made, loaded, forked, listed, closed, deleted; one actor each in one task group."""
 
 import logging
-from collections.abc import Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.abc
@@ -15,12 +16,20 @@ import anyio.to_thread
 
 from agent_server.context.prompt import read_agents_file, system_prompt
 from agent_server.context.session_context import SessionContext
-from agent_server.loop.errors import AgentServerError, ClientMistake, StoreFailure, UnknownSession
+from agent_server.loop.errors import (
+    AgentServerError,
+    ClientMistake,
+    SessionBusy,
+    StoreFailure,
+    UnknownSession,
+)
 from agent_server.loop.events import Notice
 from agent_server.loop.model import Mode, SessionId
+from agent_server.session.delegation import delegation_of
 from agent_server.session.ports import Client, Equipment, Kit, Place
-from agent_server.session.recovery import recover
+from agent_server.session.recovery import FORKED, STOPPED, recover
 from agent_server.session.session import Profile, Session
+from agent_server.session.titles import given_title
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
 
@@ -39,6 +48,17 @@ class SessionSummary:
     """Of the last message; ISO 8601 in UTC."""
     damaged: str | None = None
     """Why it cannot be loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What is special about a session that is being opened."""
+
+    warnings: tuple[str, ...] = ()
+    aside: str | None = None
+    """For the model."""
+    read_only: str | None = None
+    forked: bool = False
 
 
 @dataclass(slots=True)
@@ -60,6 +80,7 @@ class Sessions:
         self._equipment = equipment
         self._open: dict[SessionId, Session] = {}
         self._kept: dict[SessionId, _Kept] = {}
+        self._doors: WeakValueDictionary[SessionId, _Door] = WeakValueDictionary()
         self._stack = AsyncExitStack()
         self._group: anyio.abc.TaskGroup | None = None
 
@@ -96,31 +117,50 @@ class Sessions:
         roots, dropped = _usable(cwd, roots)
         equipment = self._equipment(cwd)
         record = await self._store.create(cwd, roots=roots, mode=equipment.mode)
-        return await self._begin(record, equipment, client, dropped)
+        return await self._begin(record, equipment, client, _Opening(dropped))
 
     async def load(
         self, session_id: SessionId, *, cwd: str, roots: tuple[str, ...] = (), client: Client
     ) -> Session:
         """An earlier session, at rest. One that is open here already changes hands to `client`.
 
+        One that a living process holds can only be read (`Session.read_only`), as it is now; loading it once more
+        tries again.
+
         Raises:
             UnknownSession: no session has that id.
-            SessionBusy: another process holds it.
             ClientMistake: `cwd` is no folder.
             StoreFailure: it is damaged.
         """
         roots, dropped = _usable(cwd, roots)
-        if (session := self._open.get(session_id)) is not None:
-            session.client = client
-            return session
-        await self._store.acquire(session_id)
-        record = await self._store.read(session_id)
-        if record.cwd != cwd:
-            dropped = (*dropped, f"this session was made in {record.cwd} and now works in {cwd}")
-            record = await self._store.update(session_id, cwd=cwd, roots=roots, system_prompt=None)
-        elif record.roots != roots:
-            record = await self._store.update(session_id, roots=roots)
-        return await self._begin(record, self._equipment(cwd), client, dropped)
+        async with self._alone(session_id):
+            if (session := self._open.get(session_id)) is not None and session.read_only is None:
+                session.client = client
+                return session
+            if session is not None:
+                await self._shut(session)
+            return await self._load(session_id, cwd, roots, client, dropped)
+
+    async def fork(
+        self, session_id: SessionId, *, cwd: str, roots: tuple[str, ...] = (), client: Client
+    ) -> Session:
+        """A new session that knows everything `session_id` holds now; the two go on apart.
+
+        Calls that run there are settled here as interrupted: how they end, this session will not see.
+
+        Raises:
+            UnknownSession: no session has that id.
+            ClientMistake: `cwd` is no folder.
+            StoreFailure: it is damaged, or could not be kept.
+        """
+        roots, dropped = _usable(cwd, roots)
+        await self._store.open_log(session_id)  # refuses a damaged one
+        record = await self._store.fork(session_id)
+        title = None if record.title is None else f"{record.title} (fork)"
+        record = await self._store.update(record.id, title=title)
+        record, aside = await self._moved(record, cwd, roots)
+        opening = _Opening((*dropped, *([aside] if aside else [])), aside, forked=True)
+        return await self._begin(record, self._equipment(cwd), client, opening)
 
     async def list(
         self, *, cwd: str | None = None, cursor: str | None = None
@@ -141,21 +181,102 @@ class Sessions:
         return session
 
     async def close(self, session_id: SessionId) -> None:
-        """End its turn and let others have it."""
-        session = self.get(session_id)
-        await session.close()
-        await self._save(session)
-        del self._open[session_id], self._kept[session_id]
-        await self._store.release(session_id)
+        """End its turn and let others have it.
+
+        Raises:
+            UnknownSession: it is not open here.
+        """
+        async with self._alone(session_id):
+            await self._shut(self.get(session_id))
+
+    async def delete(self, session_id: SessionId) -> None:
+        """Forget a session, open or not; one that nobody knows is gone already.
+
+        Raises:
+            SessionBusy: another process holds it.
+            StoreFailure: it could not be deleted.
+        """
+        async with self._alone(session_id):
+            if (session := self._open.get(session_id)) is not None:
+                await self._shut(session)
+            with suppress(UnknownSession):
+                await self._store.delete(session_id)
+
+    async def set_title(self, session_id: SessionId, title: str) -> str:
+        """Name a session, open or not; the name as it was kept.
+
+        Raises:
+            UnknownSession: no session has that id.
+            SessionBusy: another process holds it.
+            ClientMistake: that is no title.
+            StoreFailure: it could not be kept.
+        """
+        async with self._alone(session_id):
+            if (session := self._open.get(session_id)) is not None:
+                title = session.set_title(title)
+            title = given_title(title)
+            await self._store.update(session_id, title=title)
+            return title
 
     # ---- keeping it together ---------------------------------------------------------------------------------
 
+    @asynccontextmanager
+    async def _alone(self, session_id: SessionId) -> AsyncGenerator[None]:
+        """Nobody else opens, closes or deletes this session meanwhile: two actors on one log would mix their turns."""
+        door = self._doors.setdefault(session_id, _Door())
+        async with door.lock:
+            yield
+
+    async def _shut(self, session: Session) -> None:
+        await session.close()
+        await self._save(session)
+        del self._open[session.id], self._kept[session.id]
+        if session.read_only is None:
+            await self._store.release(session.id)
+
+    async def _load(
+        self,
+        session_id: SessionId,
+        cwd: str,
+        roots: tuple[str, ...],
+        client: Client,
+        dropped: tuple[str, ...],
+    ) -> Session:
+        try:
+            await self._store.acquire(session_id)
+        except SessionBusy as busy:
+            record = await self._store.read(session_id)
+            opening = _Opening((*dropped, str(busy)), read_only=str(busy))
+            return await self._begin(record, self._equipment(cwd), client, opening)
+        try:
+            record = await self._store.read(session_id)
+            record, aside = await self._moved(record, cwd, roots)
+            opening = _Opening((*dropped, *([aside] if aside else [])), aside)
+            return await self._begin(record, self._equipment(cwd), client, opening)
+        except BaseException:
+            with anyio.CancelScope(shield=True), suppress(AgentServerError):
+                self._open.pop(session_id, None)
+                await self._store.release(session_id)
+            raise
+
+    async def _moved(
+        self, record: SessionRecord, cwd: str, roots: tuple[str, ...]
+    ) -> tuple[SessionRecord, str | None]:
+        """The record with the folders as the client says, and a sentence when the session moved (SE-06)."""
+        if record.cwd != cwd:
+            moved = f"this session was made in {record.cwd} and now works in {cwd}"
+            changed = await self._store.update(record.id, cwd=cwd, roots=roots, system_prompt=None)
+            return changed, moved
+        if record.roots != roots:
+            return await self._store.update(record.id, roots=roots), None
+        return record, None
+
     async def _begin(
-        self, record: SessionRecord, equipment: Equipment, client: Client, warnings: tuple[str, ...]
+        self, record: SessionRecord, equipment: Equipment, client: Client, opening: _Opening
     ) -> Session:
         if self._group is None:
             raise RuntimeError("the sessions are not open")
-        sentences = (*warnings, *equipment.notices())
+        sentences = (*opening.warnings, *equipment.notices())
         session = Session(
             record.id,
             record.cwd,
@@ -166,12 +287,15 @@ class Sessions:
             equipment=equipment,
             prepare=lambda: self._equip(session, equipment, record.system_prompt),
             notices=tuple(Notice("warning", sentence) for sentence in sentences),
+            aside=opening.aside and f"({opening.aside})",
+            read_only=opening.read_only,
         )
         self._open[record.id] = session
         self._kept[record.id] = _Kept(record.mode, record.model, record.title, record.system_prompt)
         if record.entries:
             await session.ready()
-            await recover(session.log, session.tools)
+        if record.entries and opening.read_only is None:
+            await recover(session.log, session.tools, cause=FORKED if opening.forked else STOPPED)
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)
         self._group.start_soon(_warm, equipment, session.model)
@@ -187,7 +311,8 @@ class Sessions:
             lambda: session.client.editor,
             lambda: session.mode,
         )
-        kit = await equipment.kit(place)
+        delegation = delegation_of(session, place, self._store, equipment)
+        kit = await equipment.kit(replace(place, subagents=delegation))
         if prompt is None:
             agents = await anyio.to_thread.run_sync(read_agents_file, session.cwd)
             prompt = system_prompt(session.cwd, session.roots, agents=agents)
@@ -201,7 +326,7 @@ class Sessions:
 
     def _pending(self, session: Session) -> bool:
         now = _Kept(session.mode, session.chosen_model, session.title, session.system_prompt)
-        return self._kept.get(session.id) not in (now, None)
+        return session.read_only is None and self._kept.get(session.id) not in (now, None)
 
     async def _save(self, session: Session) -> None:
         """Keep the session's own facts; a store that fails here costs a title or a mode, never a conversation."""
@@ -231,6 +356,13 @@ class Sessions:
     async def _flush(self) -> None:
         for session in self._open.values():
             await self._save(session)
+
+
+class _Door:
+    """The way into one session; gone when nobody stands in it."""
+
+    def __init__(self) -> None:
+        self.lock = anyio.Lock()
 
 
 async def _warm(equipment: Equipment, model: str) -> None:

@@ -16,6 +16,7 @@ from agent_server.loop.model import Mode, SessionId
 from agent_server.store import grants, listing, locks, receipts
 from agent_server.store.database import Database, Pulse
 from agent_server.store.edits import StoredJournal
+from agent_server.store.forks import fork
 from agent_server.store.grants import GrantScope, GrantVerdict, StoredGrant
 from agent_server.store.ids import new_session_id
 from agent_server.store.log import SessionLog, read_entries
@@ -24,6 +25,15 @@ from agent_server.store.records import COLUMNS, Changes, SessionRecord, from_row
 from agent_server.store.times import Clock, from_ms, now_ms
 
 T = TypeVar("T")
+
+_DELETE = """
+    WITH RECURSIVE gone (id) AS (
+        VALUES (?)
+        UNION
+        SELECT session.id FROM session JOIN gone ON session.parent = gone.id WHERE delegated_by IS NOT NULL
+    )
+    DELETE FROM session WHERE id IN (SELECT id FROM gone)
+"""
 
 
 class SessionStore:
@@ -58,8 +68,9 @@ class SessionStore:
         mode: Mode = "ask",
         system_prompt: str | None = None,
         parent: SessionId | None = None,
+        delegated_by: str | None = None,
     ) -> SessionRecord:
-        """Make a session with an empty log; this process holds it."""
+        """Make a session with an empty log; this process holds it. `delegated_by` makes it a sub-agent's: never listed."""
         at = self._clock()
         record = SessionRecord(
             id=new_session_id(at),
@@ -72,6 +83,7 @@ class SessionStore:
             updated=from_ms(at),
             system_prompt=system_prompt,
             parent=parent,
+            delegated_by=delegated_by,
         )
 
         def write(connection: sqlite3.Connection) -> None:
@@ -80,6 +92,25 @@ class SessionStore:
 
         await self._database.run(write)
         return record
+
+    async def fork(self, session: SessionId) -> SessionRecord:
+        """A new session that begins with everything the log of `session` holds now; this process holds the new one.
+
+        The copy is whole or absent, and needs no lock: another process may be writing the original. Standing answers
+        and the journal of edits stay with the original.
+
+        Raises:
+            UnknownSession: no session has that id.
+        """
+        at = self._clock()
+        made = new_session_id(at)
+
+        def write(connection: sqlite3.Connection) -> SessionRecord:
+            fork(connection, session, made, at)
+            locks.acquire(connection, made, self._token, at)
+            return _found(made, _select(connection, made))
+
+        return await self._run(session, write)
 
     async def read(self, session: SessionId) -> SessionRecord:
         """What is known of a session without its log.
@@ -129,7 +160,7 @@ class SessionStore:
         return ((), None) if found is None else found
 
     async def delete(self, session: SessionId) -> None:
-        """Forget a session: its log, receipts and grants. Children of it stay, without a parent.
+        """Forget a session: its log, receipts and grants, and its sub-agents' too. Forks of it stay, without a parent.
 
         Raises:
             UnknownSession: no session has that id.
@@ -139,8 +170,8 @@ class SessionStore:
 
         def write(connection: sqlite3.Connection) -> None:
             locks.refuse_others(connection, session, self._token, at)
-            if not connection.execute("DELETE FROM session WHERE id = ?", (session,)).rowcount:
-                raise _unknown(session)
+            _found(session, _select(connection, session))
+            connection.execute(_DELETE, (session,))
             grants.revoke_all(connection, session)
 
         await self._run(session, write)
@@ -250,6 +281,7 @@ def _insert(connection: sqlite3.Connection, record: SessionRecord, at: int) -> N
         }
     )
     columns |= {"id": record.id, "parent": record.parent, "created": at, "updated": at}
+    columns |= {"delegated_by": record.delegated_by}
     connection.execute(
         f"INSERT INTO session ({', '.join(columns)})"  # noqa: S608 -- names of columns
         f" VALUES ({', '.join('?' for _ in columns)})",

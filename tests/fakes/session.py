@@ -12,7 +12,8 @@ from agent_server.loop.events import Event
 from agent_server.loop.limits import Limits
 from agent_server.loop.model import Mode, SessionId
 from agent_server.loop.ports import Model
-from agent_server.session.ports import Kit, Place
+from agent_server.session.ports import Kit, Place, SubAgentTerms
+from agent_server.session.steering import WhileBusy
 from tests.fakes.loop import FakePerson, FakePolicy, FakeTool, ListModel
 
 
@@ -48,8 +49,15 @@ class FakeEquipment:
     model_name: str = "list/model"
     limits: Limits = field(default_factory=Limits)
     approval_timeout_s: float = 0
+    subagents: SubAgentTerms = SubAgentTerms()
     warnings: tuple[str, ...] = ()
+    prompt_while_busy: WhileBusy = "queue"
+    receipts: bool = False
+    small: Model | None = None
     kits: int = 0
+
+    def titler(self) -> Model | None:
+        return self.small
 
     def models(self) -> tuple[str, ...]:
         return (self.model_name, "list/other")

@@ -1,5 +1,6 @@
 """Sessions over the real store: making, prompting, cancelling, leaving and coming back (loop.md §1H, §1K, §4.8)."""
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -171,12 +172,24 @@ async def test_a_turn_that_a_crash_cut_off_is_settled_when_its_session_is_loaded
         assert end.detail == "shutdown"
 
 
-async def test_a_second_process_is_refused_while_the_first_holds_the_session(tmp_path: Path):
-    async with opened(tmp_path, playing()) as first:
+async def test_a_second_process_only_reads_until_the_first_lets_go(tmp_path: Path):
+    """SE-07, F63."""
+    async with opened(tmp_path, playing(Say("one"))) as first:
         session = await first.new(cwd=str(tmp_path), client=RecordingClient())
-        async with opened(tmp_path, playing()) as second:
+        await session.prompt(said("hi"))
+        async with opened(tmp_path, playing(Say("two"))) as second:
+            reading = await second.load(session.id, cwd=str(tmp_path), client=RecordingClient())
+            assert list(reading.entries) == list(session.entries)
+            assert str(os.getpid()) in reading.notices[0].title
+            with pytest.raises(SessionBusy, match=str(os.getpid())):
+                reading.submit(said("mine"))
             with pytest.raises(SessionBusy):
-                await second.load(session.id, cwd=str(tmp_path), client=RecordingClient())
+                await reading.set_mode("auto")
+            with pytest.raises(SessionBusy):
+                await second.set_title(session.id, "mine")
+            await first.close(session.id)
+            held = await second.load(session.id, cwd=str(tmp_path), client=RecordingClient())
+            assert (await held.prompt(said("now mine"))).text == "two"
 
 
 async def test_mode_and_model_are_kept_and_wrong_ones_refused(tmp_path: Path):

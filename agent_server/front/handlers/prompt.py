@@ -8,7 +8,7 @@ from agent_server.front.rpc.dispatch import Incoming
 from agent_server.front.rpc.errors import INTERNAL_ERROR, RpcError
 from agent_server.loop.errors import UnknownSession
 from agent_server.loop.model import DoneReason, JsonObject
-from agent_server.session.session import TurnResult
+from agent_server.session.prompts import TurnResult
 
 
 async def prompt(front: Front, incoming: Incoming) -> Json:

@@ -31,7 +31,8 @@ from agent_server.front.uris import display_name, path_of
 from agent_server.front.verdicts import Verdict
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.model import DoneReason, JsonObject, Part, Resource, SessionId, Text
-from agent_server.session.session import Prompt, Session
+from agent_server.session.prompts import Prompt
+from agent_server.session.session import Session
 
 
 class Commands:

@@ -20,6 +20,8 @@ from agent_server.loop.errors import (
     SessionBusy,
     StaleRevision,
     StoreFailure,
+    TurnMismatch,
+    TurnRunning,
     UnknownSession,
 )
 from agent_server.loop.faults import Fault
@@ -100,6 +102,10 @@ def _row(error: Exception, unknown_session: int) -> _Row:  # a flat table, first
             return _Row(unknown_session, "unknown_session")
         case StaleRevision():
             return _Row(CONTENT_MODIFIED, "stale_revision", True, {"revision": error.revision})
+        case TurnMismatch():
+            return _Row(CONTENT_MODIFIED, "turn_mismatch")
+        case TurnRunning():
+            return _Row(INVALID_REQUEST, "turn_running", retryable=True)
         case SessionBusy():
             return _Row(INVALID_PARAMS, "session_busy", retryable=True)
         case EditRefused():
