@@ -235,7 +235,8 @@ def _temporary(target: Path, data: bytes, *, mode: int) -> Generator[Path, None,
             os.close(descriptor)
         yield temporary
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # what was to be done is done, or failed for its own reason
+            temporary.unlink(missing_ok=True)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
