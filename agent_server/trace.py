@@ -17,7 +17,7 @@ _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE
 def open_trace(
     path: str, environ: Mapping[str, str]
 ) -> Callable[[Literal["in", "out"], bytes], None]:
-    """A function that appends a frame to the file at `path`, which only its owner may read; open until the process ends.
+    """A function that appends a frame to the file at `path`, readable by its owner alone; open until we end.
 
     Raises:
         OSError: the file cannot be written.

@@ -47,6 +47,7 @@ async def run(t: Turn, parts: tuple[Part, ...]) -> Done:
     state: State = Thinking()
     try:
         await t.log.append(UserEntry(t.id, parts))
+        t.emit(StateChanged(t.id, "thinking", label(state)))
         while not isinstance(state, Done):
             state = over_limit(t) or go(t, state, await step(t, state))
     except anyio.get_cancelled_exc_class():

@@ -14,8 +14,10 @@ import anyio
 import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from agent_server.front.terminal.client import CAPABILITIES
 from agent_server.loop.model import Entry
 from agent_server.store.sessions import SessionStore
+from tests.acp_oracle import check, read_trace
 
 PROGRAM = str(Path(sys.executable).with_name("agent-server"))
 Wire = Literal["acp", "lsp", "chat"]
@@ -115,6 +117,15 @@ async def client_of(
 
 async def converse(wire: Wire, prompt: str, cwd: Path, env: Mapping[str, str]) -> None:
     """One turn in `cwd`, every question answered with yes."""
+    trace = cwd.with_name("trace.ndjson")
+    env = {**env, "AGENT_SERVER_TRACE": str(trace)}
+    await _hold(wire, prompt, cwd, env)
+    if wire != "lsp":
+        capabilities = ACP_CLIENT["clientCapabilities"] if wire == "acp" else dict(CAPABILITIES)
+        assert check(read_trace(trace), capabilities=capabilities) == []
+
+
+async def _hold(wire: Wire, prompt: str, cwd: Path, env: Mapping[str, str]) -> None:
     if wire == "chat":
         command = [PROGRAM, "chat", "--yes", prompt]
         await anyio.run_process(command, stdin=DEVNULL, cwd=cwd, env={**os.environ, **env})

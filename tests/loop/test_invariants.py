@@ -243,9 +243,9 @@ async def test_a_crash_after_any_commit_is_settled_once_and_the_next_turn_works(
     kept = data.draw(st.integers(1, len(commits)))
     entries = [entry for commit in commits[:kept] for entry in commit]
     again = World([Say("back")], [], entries)
-    await recover(again.stage.log, again.stage.tools)
+    await recover(again.stage.log, again.stage.tools, cause="the server stopped")
     size = len(again.stage.log.entries)
-    await recover(again.stage.log, again.stage.tools)
+    await recover(again.stage.log, again.stage.tools, cause="the server stopped")
     assert len(again.stage.log.entries) == size
     await again.turn("t2", 1_000)
     assert again.faults(1) == []

@@ -57,7 +57,7 @@ async def test_a_text_without_calls_ends_the_turn_after_one_request():
 async def test_states_are_visited_in_the_order_of_the_reference():
     s = stage(Say(calls=(("read", "{}"),)), Say("done"), tools=[FakeTool("read")])
     await play(s)
-    assert states(s) == ["streaming", "executing", "thinking", "streaming", "done"]
+    assert states(s) == ["thinking", "streaming", "executing", "thinking", "streaming", "done"]
 
 
 @pytest.mark.parametrize("finish", ["stop", "tool_calls"])
