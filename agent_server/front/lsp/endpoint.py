@@ -22,7 +22,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from agent_server.front.lsp.names import COMMANDS, METHODS, NOTIFICATIONS, SETTLES_CANCEL
-from agent_server.front.lsp.protocol import Protocol
+from agent_server.front.lsp.protocol import REASONS, Protocol
 from agent_server.front.params import as_object
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.dispatch import Dispatch, Incoming
@@ -111,7 +111,7 @@ class Endpoint:
     def _admit(self, method: str) -> None:
         refusal = self._protocol.refusal(method)
         if refusal is not None:
-            raise RpcError(*refusal, reason="not_serving")
+            raise RpcError(*refusal, reason=REASONS[refusal[0]])
 
     async def _served(self) -> "Service":
         await self._ready.wait()

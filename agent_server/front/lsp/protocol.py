@@ -40,7 +40,7 @@ Command = Callable[..., Awaitable[object]]
 """Gets the command's arguments as they came; its result is the answer."""
 
 NOT_INITIALIZED = -32002
-_REASONS = {
+REASONS = {
     INVALID_REQUEST: "invalid_request",
     METHOD_NOT_FOUND: "method_not_found",
     INVALID_PARAMS: "invalid_params",
@@ -48,6 +48,7 @@ _REASONS = {
     REQUEST_CANCELLED: "cancelled",
     NOT_INITIALIZED: "not_initialized",
 }
+"""`data.reason` of the errors that have no exception, by code."""
 
 
 class Protocol(LanguageServerProtocol):
@@ -221,7 +222,7 @@ def _error(message_id: MessageId | None, code: int, sentence: str) -> JsonObject
     return {
         "jsonrpc": "2.0",
         "id": message_id,
-        "error": error_with(code, sentence, reason=_REASONS[code]),
+        "error": error_with(code, sentence, reason=REASONS[code]),
     }
 
 

@@ -79,6 +79,15 @@ async def test_a_request_after_shutdown_is_refused(tmp_path: Path, method: str) 
         assert await code_of(world, method, {}) == -32600
 
 
+@pytest.mark.parametrize("method", ["agent/session/list", "workspace/executeCommand"])
+async def test_both_protocols_give_the_same_reason(tmp_path: Path, method: str) -> None:
+    async with served(tmp_path, initialize=False) as world:
+        with pytest.raises(Refused) as refused:
+            await world.client.request(method, {})
+
+    assert (refused.value.data or {})["reason"] == "not_initialized"
+
+
 async def test_a_second_initialize_is_refused(tmp_path: Path) -> None:
     async with served(tmp_path) as world:
         assert await code_of(world, "initialize", hello(world.root)) == -32600
