@@ -33,6 +33,19 @@ def system_prompt(cwd: str, roots: tuple[str, ...], *, agents: str | None) -> st
     return "\n\n---\n\n".join(parts)
 
 
+SUB_AGENT = """\
+You are a sub-agent: another agent sent you on one task, and only your last message goes back to it.
+
+- Do that task and nothing else. Nobody answers questions; where something is unclear, say what you assumed.
+- Some tools that are described above may be missing here. Questions of permission still reach the person.
+- End with a report: what you found or changed, in which files and lines, and what you did not verify."""
+
+
+def sub_agent_prompt(parent: str) -> str:
+    """A sub-agent's system prompt. It begins as its parent's does, so that a provider's cache serves both."""
+    return f"{parent}\n\n---\n\n{SUB_AGENT}"
+
+
 def read_agents_file(cwd: str) -> str | None:
     """AGENTS.md of the workspace, capped; None when there is none that can be read. Blocking."""
     try:

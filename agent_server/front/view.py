@@ -196,12 +196,13 @@ class View:
     def _edit(self, event: EditChanged) -> None:
         if not self.stream.capabilities.edit_proposed:
             return
-        call_id = next(
-            (
-                name
-                for name, call in self._calls.items()
-                if call.proposal is not None and call.proposal.txn == event.proposal.txn
-            ),
-            "",
-        )
-        self._proposals.changed(self.stream, event, call_id)
+        self._proposals.changed(self.stream, event, self._call_of(event))
+
+    def _call_of(self, event: EditChanged) -> str:
+        """The id of the call that an edit belongs to; empty when the client saw none."""
+        if event.key is not None:
+            return str(event.key)
+        for name, call in self._calls.items():
+            if call.proposal is not None and call.proposal.txn == event.proposal.txn:
+                return name
+        return ""

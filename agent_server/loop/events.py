@@ -134,6 +134,8 @@ class EditChanged:
     message: str | None = None
     gated: bool = True
     """False: applied without a question (`accept_edits`, `auto`), shown for review."""
+    key: CallKey | None = None
+    """The call under which a client knows it, when that is not the call it was proposed for (a sub-agent's)."""
 
 
 @dataclass(frozen=True, slots=True)

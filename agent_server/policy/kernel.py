@@ -54,6 +54,8 @@ def _default(action: Action, mode: Mode, places: Places) -> Decision:
     match action.kind:
         case "note" | "ask":
             return Decision("allow", "it changes nothing but the session")
+        case "agent":
+            return Decision("allow", "each call of a sub-agent is judged by itself")
         case "read":
             outside = next((p for p in action.paths if not places.contains(p)), None)
             if outside is None:
@@ -63,7 +65,7 @@ def _default(action: Action, mode: Mode, places: Places) -> Decision:
             if mode in ("accept_edits", "auto"):
                 return Decision("allow", f"mode {mode} accepts edits")
             return _ask(action, f"mode {mode} asks for every edit")
-        case "exec" | "net" | "agent":
+        case "exec" | "net":
             if mode == "auto" and action.kind != "exec":
                 return Decision("allow", "mode auto allows it")
             return _ask(action, "not in your allow rules")

@@ -21,7 +21,14 @@ from agent_server.loop.errors import (
     TurnMismatch,
     TurnRunning,
 )
-from agent_server.loop.events import Event, Notice, TitleChanged, UsageChanged, UserSaid
+from agent_server.loop.events import (
+    Event,
+    Notice,
+    StateChanged,
+    TitleChanged,
+    UsageChanged,
+    UserSaid,
+)
 from agent_server.loop.loop import run
 from agent_server.loop.model import (
     MODES,
@@ -35,7 +42,6 @@ from agent_server.loop.model import (
     TurnEndEntry,
     TurnId,
     Usage,
-    UserEntry,
 )
 from agent_server.loop.ports import Log, Tools
 from agent_server.loop.turn import Gate, Turn
@@ -392,16 +398,15 @@ class Session:
         )
 
     def _announcing(self, item: Prompt) -> Callable[[Event], None]:
-        """Shows the prompt ahead of the first event of its turn: its client did not say when it would begin."""
+        """Shows the prompt once its turn is seen to run: its client could not know when that would be."""
         shown = False
 
         def emit(event: Event) -> None:
             nonlocal shown
-            last = self.entries[-1]
-            if not shown and isinstance(last, UserEntry) and last.turn == item.turn:
-                self.emit(UserSaid(item.turn, f"user-{item.turn}", item.parts))
-            shown = True
             self.emit(event)
+            if not shown and isinstance(event, StateChanged) and event.state != "done":
+                shown = True
+                self.emit(UserSaid(item.turn, f"user-{item.turn}", item.parts))
 
         return emit
 

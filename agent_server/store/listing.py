@@ -51,7 +51,7 @@ def page(
 
 
 def _condition(cwd: str | None, cursor: str | None) -> tuple[str, tuple[object, ...]]:
-    conditions: list[str] = []
+    conditions = ["delegated_by IS NULL"]
     values: tuple[object, ...] = ()
     if cwd is not None:
         conditions.append("cwd = ?")
@@ -59,7 +59,7 @@ def _condition(cwd: str | None, cursor: str | None) -> tuple[str, tuple[object, 
     if cursor is not None:
         conditions.append("(updated, id) < (?, ?)")
         values += _from_cursor(cursor)
-    return ("WHERE " + " AND ".join(conditions) if conditions else ""), values
+    return "WHERE " + " AND ".join(conditions), values
 
 
 def _looked_at(connection: sqlite3.Connection, record: SessionRecord) -> SessionRecord:

@@ -25,6 +25,7 @@ COLUMNS = (
     "parent",
     "entries",
     "damage",
+    "delegated_by",
 )
 
 
@@ -49,6 +50,8 @@ class SessionRecord:
     """How many the log holds; none before the first prompt."""
     damaged: str | None = None
     """Why the session cannot be loaded; None when all seems well."""
+    delegated_by: str | None = None
+    """A sub-agent's session: the call of `parent` that it answers."""
 
 
 class Changes(TypedDict, total=False):
@@ -103,6 +106,7 @@ def _read(fields: JsonValue) -> SessionRecord:
         parent=None if parent is None else SessionId(parent),
         entries=number(fields, "entries"),
         damaged=optional_text(fields, "damage"),
+        delegated_by=optional_text(fields, "delegated_by"),
     )
 
 

@@ -74,4 +74,8 @@ STEPS: tuple[str, ...] = (
         PRIMARY KEY (session, place)
     ) WITHOUT ROWID;
     """,
+    """
+    -- The call of the parent that a sub-agent answers. Such sessions are in no list and go with their parent.
+    ALTER TABLE session ADD COLUMN delegated_by TEXT;
+    """,
 )

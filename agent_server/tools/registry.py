@@ -1,6 +1,7 @@
 """Which tools there are. A new one is a module and a line here."""
 
 from agent_server.loop.ports import Tools
+from agent_server.tools.delegate import Delegate
 from agent_server.tools.edit import Edit
 from agent_server.tools.glob import Glob
 from agent_server.tools.list import ListFolder
@@ -11,10 +12,10 @@ from agent_server.tools.shell import Shell
 from agent_server.tools.todo import Todo
 from agent_server.tools.write import Write
 
-TOOLS = (Read, ListFolder, Glob, Search, Edit, Write, Shell, Todo)
+TOOLS = (Read, ListFolder, Glob, Search, Edit, Write, Shell, Todo, Delegate)
 """In the order the model sees them."""
 
 
 def build(services: Services) -> Tools:
     """The tools of one session."""
-    return {tool.name: tool(services) for tool in TOOLS}
+    return {tool.name: tool(services) for tool in TOOLS if tool.offered(services)}

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from agent_server.edits.documents import Documents
 from agent_server.edits.transaction import Transactions
+from agent_server.tools.subagents import SubAgents
 from agent_server.tools.unsaved import Unsaved
 
 
@@ -55,6 +56,8 @@ class Services:
     """Shared by the tools that edit and those that run commands."""
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """The environment commands start from, before it is scrubbed."""
+    subagents: SubAgents | None = None
+    """Who does what is delegated; None: nobody, and there is no `delegate`."""
 
     @property
     def documents(self) -> Documents:

@@ -1,0 +1,220 @@
+"""Sub-agents: a call of `delegate` is answered by a child session with a log, tools, a model and steps of its own.
+
+What nests: the cancel scope (the child runs inside the call), the budget (`Turn.charge`), the questions (they reach the
+person as questions about the call that the client knows), and the rules (the policy is the person's session's). The
+child's log is kept under its parent and shown in no list (R33, F35).
+"""
+
+import itertools
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import anyio
+
+from agent_server.context.prompt import sub_agent_prompt
+from agent_server.context.session_context import SessionContext
+from agent_server.loop.action import Answer, Question
+from agent_server.loop.errors import AgentServerError, ClientMistake
+from agent_server.loop.events import StateChanged, StateName
+from agent_server.loop.limits import Limits
+from agent_server.loop.loop import run
+from agent_server.loop.model import CallKey, Text, ToolResult
+from agent_server.loop.ports import CallContext, Tools
+from agent_server.loop.turn import Gate, Turn
+from agent_server.session.delegation_report import Progress, report
+from agent_server.session.ports import Equipment, Place, SubAgentTerms
+from agent_server.session.prompts import new_turn_id
+from agent_server.session.session import Session
+from agent_server.store.records import SessionRecord
+from agent_server.store.sessions import SessionStore
+from agent_server.tools.delegate import headline
+from agent_server.tools.subagents import Errand
+
+log = logging.getLogger(__name__)
+
+WITHHELD = frozenset({"ask_user", "memory"})
+"""Tools that only the person's own agent has."""
+DELEGATE = "delegate"
+TITLE_CHARS = 60
+NAME_CHARS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who delegates: the person's agent, or a sub-agent."""
+
+    place: Place
+    model: Callable[[], str]
+    prompt: Callable[[], str]
+    """Its system prompt; those it sends begin with the same bytes."""
+    turn: Callable[[], Turn]
+    """Its running turn."""
+    depth: int = 0
+
+
+class Delegation:
+    """Implements `tools.subagents.SubAgents` for one agent."""
+
+    def __init__(self, agent: Agent, store: SessionStore, equipment: Equipment) -> None:
+        self._agent = agent
+        self._store = store
+        self._equipment = equipment
+        self._asking = anyio.Lock()
+        """One question at a time, however many sub-agents have one."""
+
+    async def run(self, errand: Errand, context: CallContext) -> ToolResult:
+        """See `SubAgents`."""
+        turn = self._agent.turn()
+        allowed = allowed_tools(turn.tools, errand, self._agent.depth + 1, self._terms)
+        if isinstance(allowed, ToolResult):
+            return allowed
+        try:
+            model = self._model(errand)
+        except ClientMistake as mistake:
+            return ToolResult(False, str(mistake), code="unknown_model", summary="no such model")
+        record = await self._store.create(
+            self._agent.place.cwd,
+            roots=self._agent.place.roots,
+            title=headline(errand.task, TITLE_CHARS),
+            model=model,
+            mode=self._agent.place.mode(),
+            system_prompt=sub_agent_prompt(self._agent.prompt()),
+            parent=self._agent.place.id,
+            delegated_by=str(context.key),
+        )
+        try:
+            return await self._work(record, errand, allowed, context)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._release(record)
+
+    @property
+    def _terms(self) -> SubAgentTerms:
+        return self._equipment.subagents
+
+    def _model(self, errand: Errand) -> str:
+        """The model's wish counts only among the models that a person may pick from."""
+        known = self._equipment.models()
+        if errand.model is not None and errand.model not in known:
+            raise ClientMistake(
+                f"there is no model {errand.model!r} to delegate to; there are: {', '.join(known)}"
+            )
+        return errand.model or self._terms.model or self._agent.model()
+
+    async def _work(
+        self,
+        record: SessionRecord,
+        errand: Errand,
+        allowed: frozenset[str],
+        context: CallContext,
+    ) -> ToolResult:
+        turn = await self._turn(record, errand, allowed, context)
+        done = await run(turn, (Text(errand.task),))
+        return report(done, turn.log.entries)
+
+    async def _turn(
+        self,
+        record: SessionRecord,
+        errand: Errand,
+        allowed: frozenset[str],
+        context: CallContext,
+    ) -> Turn:
+        """The child's one turn, under the one that delegates."""
+        above, model = self._agent.turn(), record.model or self._agent.model()
+        prompt = record.system_prompt or ""
+        place = replace(
+            self._agent.place, id=record.id, root=self._agent.place.root or self._agent.place.id
+        )
+        below = Delegation(
+            Agent(place, lambda: model, lambda: prompt, lambda: turn, self._agent.depth + 1),
+            self._store,
+            self._equipment,
+        )
+        kit = await self._equipment.kit(replace(place, subagents=below))
+        tools = {name: tool for name, tool in kit.tools.items() if name in allowed}
+        name = f"sub-agent “{headline(errand.task, NAME_CHARS)}”"
+        turn = Turn(
+            id=new_turn_id(),
+            log=await self._store.open_log(record.id),
+            model=self._equipment.model(model),
+            tools=tools,
+            gate=Gate(above.gate.policy, Upwards(above, context.key, name, self._asking)),
+            context=SessionContext(prompt, tuple(tool.spec for tool in tools.values())),
+            emit=Progress(above, context).show,
+            limits=_limits(above.limits, self._terms),
+            numbers=itertools.count(1),
+            parent=above,
+        )
+        return turn
+
+    async def _release(self, record: SessionRecord) -> None:
+        try:
+            await self._store.release(record.id)
+        except AgentServerError as failure:
+            log.warning("sub-agent session %s stays held: %s", record.id, failure)
+
+
+def delegation_of(
+    session: Session, place: Place, store: SessionStore, equipment: Equipment
+) -> Delegation | None:
+    """What the agent of a person's session may send; None where the settings allow no sub-agents."""
+    if equipment.subagents.max_depth < 1:
+        return None
+    agent = Agent(
+        place, lambda: session.model, lambda: session.system_prompt or "", lambda: _running(session)
+    )
+    return Delegation(agent, store, equipment)
+
+
+def _running(session: Session) -> Turn:
+    if session.running is None:
+        raise RuntimeError(f"session {session.id} delegates without a turn")
+    return session.running
+
+
+def allowed_tools(
+    own: Tools, errand: Errand, depth: int, terms: SubAgentTerms
+) -> frozenset[str] | ToolResult:
+    """The names of the tools of a sub-agent at `depth`: never more than its parent's `own`; a result when it errs."""
+    names = own.keys() - WITHHELD - (set() if depth < terms.max_depth else {DELEGATE})
+    if errand.tools is None:
+        return frozenset(names)
+    if unknown := sorted(set(errand.tools) - names):
+        text = f"tools: a sub-agent cannot have {', '.join(unknown)}; it can have {', '.join(sorted(names))}"
+        return ToolResult(False, text, code="bad_arguments", summary="bad arguments")
+    return frozenset(errand.tools)
+
+
+def _limits(above: Limits, terms: SubAgentTerms) -> Limits:
+    """Its own steps; tokens, cost and time are those of the turn above, which every step is charged to."""
+    return replace(
+        above,
+        max_turns=terms.max_steps,
+        max_session_tokens=None,
+        max_cost_usd=None,
+        max_wall_s=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Upwards:
+    """Asks whoever the turn above asks, about the call that a client knows, naming who wants it (CP-12)."""
+
+    above: Turn
+    key: CallKey
+    name: str
+    one_at_a_time: anyio.Lock
+
+    async def ask(self, question: Question) -> Answer:
+        """Exactly one question upwards."""
+        named = replace(question, call_id=str(self.key), title=f"{self.name}: {question.title}")
+        async with self.one_at_a_time:
+            self._show("confirming", f"Waiting for you: {named.title}")
+            answer = await self.above.gate.approver.ask(named)
+            self._show("executing", "Running tools")
+            return answer
+
+    def _show(self, state: StateName, label: str) -> None:
+        if self.above.parent is None:
+            self.above.emit(StateChanged(self.above.id, state, label))
