@@ -132,3 +132,12 @@ def test_there_may_be_no_session_to_go_on_with(
     assert done.returncode == 1
     assert "there is no session of" in done.stderr
     assert left_running(tmp_path) == []
+
+
+@pytest.mark.parametrize("module", ["anyio", "json", "agent_server"])
+def test_what_lies_in_the_folder_is_never_imported(
+    module: str, tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    (folder / f"{module}.py").write_text("raise SystemExit('imported from the workspace')\n")
+    done = chat(scripted(tmp_path, {"text": "Safe."}), "hi", cwd=folder, env=env)
+    assert (done.returncode, "Safe." in done.stdout) == (0, True), done

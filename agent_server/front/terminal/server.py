@@ -41,10 +41,11 @@ class Server:
 def running_server(options: Options, *, cwd: Path, env: Mapping[str, str]) -> Generator[Server]:
     """`agent-server acp` in `cwd`.
 
-    It gets a session of its own, so that Ctrl-C, which the terminal sends to our whole group, asks us and does not
-    kill it; it sees the end of its input when we die, however that happens.
+    It gets a session (on Windows a process group) of its own, so that Ctrl-C, which the terminal sends to our whole
+    group, asks us and does not kill it; it sees the end of its input when we die, however that happens.
     """
-    command = [sys.executable, "-m", "agent_server", "acp", *options.as_arguments()]
+    # -P: else Python would look for modules in `cwd` first, in a folder that anybody may have written.
+    command = [sys.executable, "-P", "-m", "agent_server", "acp", *options.as_arguments()]
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             command,
@@ -55,6 +56,7 @@ def running_server(options: Options, *, cwd: Path, env: Mapping[str, str]) -> Ge
             env=dict(env),
             bufsize=0,
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
         assert process.stdin is not None
         assert process.stdout is not None
