@@ -85,6 +85,7 @@ class Sessions:
         self._group: anyio.abc.TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
+        self._stack.push_async_callback(self._leave_store)  # last, however we leave
         self._group = await self._stack.enter_async_context(anyio.create_task_group())
         return self
 
@@ -100,10 +101,7 @@ class Sessions:
             if self._group is not None:
                 await self._flush()
                 self._group.cancel_scope.cancel()
-        suppressed = await self._stack.__aexit__(kind, error, trace)
-        with anyio.CancelScope(shield=True):
-            await self._leave_store()
-        return suppressed
+        return await self._stack.__aexit__(kind, error, trace)
 
     # ---- what clients ask for -----------------------------------------------------------------------------
 
@@ -348,10 +346,11 @@ class Sessions:
 
     async def _leave_store(self) -> None:
         """A file that cannot be written any more keeps our locks; they are lost with this process."""
-        try:
-            await self._store.aclose()
-        except StoreFailure as failure:
-            log.warning("the sessions were not given up: %s", failure)
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._store.aclose()
+            except StoreFailure as failure:
+                log.warning("the sessions were not given up: %s", failure)
 
     async def _flush(self) -> None:
         for session in self._open.values():

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agent_server.loop.action import Answer, Decision
+from agent_server.loop.action import Answer, Decision, Question
 from agent_server.loop.events import CallProgress, CallStarted, EditChanged, Event, TurnDone
 from agent_server.loop.limits import Limits
 from agent_server.loop.model import (
@@ -19,7 +19,7 @@ from agent_server.loop.model import (
     TurnEndEntry,
     Usage,
 )
-from agent_server.loop.ports import CallContext
+from agent_server.loop.ports import CallContext, ToolMessage
 from agent_server.session.ports import SubAgentTerms
 from tests.fakes.edits import edit_tool
 from tests.fakes.loop import FakePolicy, FakeTool, Say, said
@@ -181,7 +181,7 @@ async def test_up_to_four_sub_agents_of_one_reply_work_at_once(tmp_path: Path):
     async with office(tmp_path, *steps, tasks=tasks, tools=(FakeTool("meet", meet),)) as o:
         await go(o)
         assert most == 4
-        sent = [m.text for m in o.team.script.requests[1].messages[2:] if hasattr(m, "text")]
+        sent = [m.text for m in o.team.script.requests[1].messages if isinstance(m, ToolMessage)]
         assert [f"report of {name}" in text for name, text in zip(names, sent, strict=True)] == [
             True
         ] * 6
@@ -230,7 +230,7 @@ async def test_questions_of_several_sub_agents_come_one_after_the_other(tmp_path
         open_now, most = 0, 0
         ask = o.client.person.ask
 
-        async def counting(question):
+        async def counting(question: Question) -> Answer:
             nonlocal open_now, most
             open_now += 1
             most = max(most, open_now)

@@ -15,6 +15,7 @@ from agent_server.loop.model import (
     DoneReason,
     JsonObject,
     ResultEntry,
+    SessionId,
     ToolResult,
     TurnEndEntry,
     UserEntry,
@@ -257,3 +258,15 @@ async def test_a_question_that_nobody_answers_in_time_is_no(tmp_path: Path):
         await session.prompt(said("go"))
         assert tool.ran == []
         assert client.of(CallStarted) == []
+
+
+async def test_leaving_by_cancellation_gives_the_sessions_up(tmp_path: Path):
+    made: list[SessionId] = []
+    with anyio.CancelScope() as scope:
+        async with opened(tmp_path, playing()) as sessions:
+            made.append((await sessions.new(cwd=str(tmp_path), client=RecordingClient())).id)
+            scope.cancel()
+            await anyio.sleep_forever()
+    store = SessionStore(tmp_path / "sessions.db")
+    await store.acquire(made[0])
+    await store.aclose()
