@@ -1,23 +1,41 @@
 """Opening a log whose process died: settle what was open, once, and say that the turn did not end by itself (R110)."""
 
+from collections.abc import Mapping
+
 from agent_server.loop.batch import leftovers
-from agent_server.loop.model import DoneReason, Entry, ResultEntry, TurnEndEntry
+from agent_server.loop.model import (
+    CallKey,
+    DoneReason,
+    Effect,
+    Entry,
+    ResultEntry,
+    ToolResult,
+    TurnEndEntry,
+)
 from agent_server.loop.ports import Log, Tools
 
 STOPPED = "the server stopped"
 FORKED = "this conversation was forked from another one"
 
 
-async def recover(log: Log, tools: Tools, *, cause: str) -> int:
+Known = Mapping[CallKey, tuple[ToolResult, Effect]]
+"""Calls of which it was found out how they ended (the edits: `edits_reopened.py`)."""
+
+
+async def recover(log: Log, tools: Tools, *, cause: str, known: Known | None = None) -> int:
     """Bring an interrupted log to rest; idempotent. Returns how many calls were settled.
 
-    Nothing is run and nothing is asked again: a call that never started has effect `none`, one that did is `unknown`.
+    Nothing is run and nothing is asked again: a call that never started has effect `none`, one that did is `unknown`,
+    unless it is known.
     """
     turn = _unfinished(log)
     if turn is None:
         return 0
     rest = leftovers(log.entries, tools, cause)
-    settled = [ResultEntry(turn.turn, call.key, result, effect) for call, result, effect in rest]
+    settled = [
+        ResultEntry(turn.turn, call.key, *(known or {}).get(call.key, (result, effect)))
+        for call, result, effect in rest
+    ]
     await log.append(
         *settled, TurnEndEntry(turn.turn, DoneReason.USER_ABORT, "shutdown", message=cause)
     )

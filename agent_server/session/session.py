@@ -22,6 +22,7 @@ from agent_server.loop.errors import (
     TurnRunning,
 )
 from agent_server.loop.events import (
+    EditChanged,
     Event,
     Notice,
     StateChanged,
@@ -92,6 +93,8 @@ class Session:
         self.roots = roots
         self.client = client
         self.notices = notices
+        self.left_open: tuple[EditChanged, ...] = ()
+        """Edits that a dead process had left open, as they are now (session/edits.py)."""
         self.read_only = read_only
         self._aside = aside
         self._profile = profile

@@ -26,6 +26,7 @@ from agent_server.loop.errors import (
 from agent_server.loop.events import Notice
 from agent_server.loop.model import Mode, SessionId
 from agent_server.session.delegation import delegation_of
+from agent_server.session.edits import SessionEdits
 from agent_server.session.ports import Client, Equipment, Kit, Place
 from agent_server.session.recovery import FORKED, STOPPED, recover
 from agent_server.session.session import Profile, Session
@@ -293,7 +294,7 @@ class Sessions:
         if record.entries:
             await session.ready()
         if record.entries and opening.read_only is None:
-            await recover(session.log, session.tools, cause=FORKED if opening.forked else STOPPED)
+            await _settle(session, FORKED if opening.forked else STOPPED)
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)
         self._group.start_soon(_warm, equipment, session.model)
@@ -319,8 +320,12 @@ class Sessions:
         return kit, SessionContext(prompt, tuple(tool.spec for tool in kit.tools.values()))
 
     def _changed(self, session: Session) -> None:
-        if self._group is not None and self._pending(session):
+        if self._group is None:
+            return
+        if self._pending(session):
             self._group.start_soon(self._save, session)
+        if session.tools and not session.busy:
+            self._group.start_soon(_tidy, session)
 
     def _pending(self, session: Session) -> bool:
         now = _Kept(session.mode, session.chosen_model, session.title, session.system_prompt)
@@ -362,6 +367,22 @@ class _Door:
 
     def __init__(self) -> None:
         self.lock = anyio.Lock()
+
+
+async def _settle(session: Session, cause: str) -> None:
+    """Bring what a dead process left open to rest: first the edits, by what the files have, then the log."""
+    found = await SessionEdits(session).reopen(cause)
+    await recover(session.log, session.tools, cause=cause, known=found.results)
+    session.notices = (*session.notices, *found.notices)
+    session.left_open = found.events
+
+
+async def _tidy(session: Session) -> None:
+    """After a turn; what is not kept now is found when the session is loaded."""
+    try:
+        await SessionEdits(session).tidy()
+    except AgentServerError as failure:
+        log.warning("session %s: its edits were not tidied: %s", session.id, failure)
 
 
 async def _warm(equipment: Equipment, model: str) -> None:

@@ -1,0 +1,192 @@
+"""The files a session changed, as a client asks about them: checkpoints, going back, and what a crash had left open."""
+
+from dataclasses import replace
+
+from anyio import to_thread
+
+from agent_server.edits.checkpoint import Checkpoint, checkpoints
+from agent_server.edits.journal import Transaction
+from agent_server.edits.recovery import recover, tidy
+from agent_server.edits.transaction import Transactions
+from agent_server.edits.transaction_record import proposal_of
+from agent_server.edits.undo import ALL, Part
+from agent_server.edits.undo_run import Rewound, look, restore, revert, undo_last
+from agent_server.loop.errors import (
+    ClientMistake,
+    EditRefused,
+    SessionBusy,
+    StaleRevision,
+    StoreFailure,
+)
+from agent_server.loop.events import EditChanged, Notice
+from agent_server.loop.model import CallKey, ResultEntry, StartedEntry, TurnId
+from agent_server.loop.proposal import HunkState, Proposal
+from agent_server.session.edits_reopened import Reopened, reopened
+from agent_server.session.session import Session
+
+
+class SessionEdits:
+    """What can be asked about one session's edits."""
+
+    def __init__(self, session: Session) -> None:
+        """Nothing is read yet."""
+        self._session = session
+
+    async def find(self, txn: str) -> Transaction | None:
+        """The session's transaction of that name."""
+        transactions = await self._transactions()
+        return None if transactions is None else await transactions.find(txn)
+
+    async def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """Oldest first.
+
+        Raises:
+            StoreFailure: the journal cannot be read.
+        """
+        transactions = await self._transactions()
+        return () if transactions is None else checkpoints(await transactions.all())
+
+    async def look(self, checkpoint: str, *, others: bool = False) -> Rewound:
+        """What restoring would do; changes nothing.
+
+        Raises:
+            ClientMistake: there is no such checkpoint.
+            StoreFailure: the journal cannot be read.
+        """
+        return await look(await self._changing(), checkpoint, others=others)
+
+    async def restore(self, checkpoint: str, *, others: bool = False) -> Rewound:
+        """Take files back to a checkpoint; only between turns.
+
+        Raises:
+            ClientMistake: there is no such checkpoint.
+            EditRefused: `turn_running`.
+            SessionBusy: another process holds the session.
+            StoreFailure: the journal could not be kept.
+        """
+        transactions = await self._changing()
+        if self._session.busy:
+            raise EditRefused(
+                f"session {self._session.id!r} is answering a prompt; cancel it, then restore",
+                reason="turn_running",
+            )
+        rewound = await restore(transactions, checkpoint, others=others)
+        self._tell(rewound, TurnId(""))
+        return rewound
+
+    async def revert(self, txn: str, revision: int | None = None, part: Part = ALL) -> Rewound:
+        """Take back what is left of an edit, or of a part of it; also while a turn runs.
+
+        Raises:
+            ClientMistake: there is no such edit, or part of it.
+            StaleRevision: it changed since `revision`.
+            EditRefused: `not_applied`.
+            SessionBusy: another process holds the session.
+            StoreFailure: the journal could not be kept.
+        """
+        transactions = await self._changing()
+        transaction = await transactions.find(txn)
+        if transaction is not None and revision is not None and revision < transaction.revision:
+            raise StaleRevision(
+                f"edit {txn!r} is at revision {transaction.revision} now",
+                revision=transaction.revision,
+            )
+        rewound = await revert(transactions, txn, part)
+        await self._tell_of(transactions, txn, rewound, part)
+        return rewound
+
+    async def undo(self, *, turn: bool = False) -> Rewound:
+        """Take back the last edit, or with `turn` all edits of its turn.
+
+        Raises:
+            EditRefused: `not_applied`; there is none.
+            SessionBusy: another process holds the session.
+            StoreFailure: the journal could not be kept.
+        """
+        transactions = await self._changing()
+        rewound = await undo_last(transactions, turn=turn)
+        self._tell(rewound, TurnId(""))
+        return rewound
+
+    async def tidy(self) -> None:
+        """At the end of a turn: refused proposals become `rejected`, edits that are done with `committed`."""
+        transactions = await self._transactions()
+        if transactions is not None and self._session.read_only is None:
+            await tidy(transactions, self._answered)
+
+    async def reopen(self, cause: str) -> Reopened:
+        """After the session was loaded, before its log is brought to rest: what stands of the edits left open.
+
+        `cause` says why they were.
+        """
+        transactions = await self._transactions()
+        if transactions is None:
+            return Reopened()
+        started = {e.key for e in self._session.entries if isinstance(e, StartedEntry)}
+        try:
+            found = await recover(transactions, self._answered)
+            return await reopened(transactions, found, cause=cause, started=started)
+        except StoreFailure as failure:
+            # The conversation can be read and gone on with all the same; every edit will say what is wrong.
+            notice = Notice("error", "The journal of edits cannot be used", str(failure))
+            return Reopened((notice,))
+
+    # ---- inside ------------------------------------------------------------------------------------------
+
+    async def _transactions(self) -> Transactions | None:
+        kit, _ = await self._session.ready()
+        return kit.transactions
+
+    async def _changing(self) -> Transactions:
+        if self._session.read_only is not None:
+            raise SessionBusy(self._session.read_only)
+        transactions = await self._transactions()
+        if transactions is None:
+            raise ClientMistake(f"session {self._session.id!r} changes no files")
+        return transactions
+
+    def _answered(self, call: CallKey) -> bool:
+        return any(
+            isinstance(entry, ResultEntry) and entry.key == call
+            for entry in reversed(self._session.entries)
+        )
+
+    async def _tell_of(
+        self, transactions: Transactions, txn: str, rewound: Rewound, part: Part
+    ) -> None:
+        """Of the edit that was taken back, and of the one that takes it back."""
+        transaction = await transactions.find(txn)
+        if transaction is None:
+            return
+        turn = transaction.turn or TurnId("")
+        self._tell(rewound, turn)
+        shown = await to_thread.run_sync(proposal_of, transaction, transactions.blobs)
+        hunks = _hunks(shown, rewound, part)
+        self._session.emit(EditChanged(turn, shown, transaction.state, hunks))
+
+    def _tell(self, rewound: Rewound, turn: TurnId) -> None:
+        if rewound.proposal is None:
+            return
+        proposal = replace(rewound.proposal, revision=rewound.revision)
+        each: HunkState = "applied" if rewound.state == "applied" else "conflict"
+        hunks: tuple[tuple[str, str, HunkState], ...] = tuple(
+            (f.path, h.id, each) for f in proposal.files for h in f.hunks
+        )
+        self._session.emit(EditChanged(turn, proposal, rewound.state, hunks))
+
+
+def _hunks(
+    proposal: Proposal, rewound: Rewound, part: Part
+) -> tuple[tuple[str, str, HunkState], ...]:
+    """What each hunk of an edit is after a part of it was taken back."""
+    stuck = {(left.path, left.hunk) for left in rewound.left}
+    hunks: list[tuple[str, str, HunkState]] = []
+    for file in proposal.files:
+        meant = part.path in (None, file.path, file.old_path)
+        for hunk in file.hunks:
+            state: HunkState = "applied"
+            if meant and part.hunk in (None, hunk.id):
+                left = {(file.path, hunk.id), (file.path, None)} & stuck
+                state = "conflict" if left else "rejected"
+            hunks.append((file.path, hunk.id, state))
+    return tuple(hunks)

@@ -1,0 +1,119 @@
+"""What recovery found when a session was opened, in words for the person, the model and the client that shows edits."""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from anyio import to_thread
+
+from agent_server.edits.recovery import Recovered
+from agent_server.edits.transaction import Transactions
+from agent_server.edits.transaction_record import proposal_of
+from agent_server.edits.transaction_states import UNSETTLED
+from agent_server.loop.events import EditChanged, Notice
+from agent_server.loop.model import CallKey, Effect, ToolResult, TurnId
+from agent_server.loop.proposal import EditState, HunkState
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """What recovery found, for the three who have to know."""
+
+    notices: tuple[Notice, ...] = ()
+    """For the person."""
+    results: Mapping[CallKey, tuple[ToolResult, Effect]] = field(
+        default_factory=dict[CallKey, tuple[ToolResult, Effect]]
+    )
+    """For the model: how the interrupted calls ended."""
+    events: tuple[EditChanged, ...] = ()
+    """For the client that shows edits."""
+
+
+async def reopened(
+    transactions: Transactions,
+    found: Sequence[Recovered],
+    *,
+    cause: str,
+    started: Container[CallKey],
+) -> Reopened:
+    """What recovery found, told. `started` are the calls whose tool code had begun.
+
+    Raises:
+        StoreFailure: a text of a proposal cannot be read.
+    """
+    events = [await _event(transactions, one) for one in found]
+    notices = [_notice(one) for one in found if one.was in UNSETTLED]
+    results: dict[CallKey, tuple[ToolResult, Effect]] = {}
+    for one in found:
+        call = one.transaction.cause.call
+        if call is not None:
+            results[call] = _result(one, cause, started=call in started)
+    return Reopened(tuple(notices), results, tuple(events))
+
+
+async def _event(transactions: Transactions, found: Recovered) -> EditChanged:
+    transaction = replace(found.transaction, files=found.files)
+    proposal = await to_thread.run_sync(proposal_of, transaction, transactions.blobs)
+    state = found.transaction.state
+    each = _hunk_state(state)
+    hunks: tuple[tuple[str, str, HunkState], ...] = tuple(
+        (f.path, h.id, each) for f in proposal.files for h in f.hunks
+    )
+    turn = transaction.turn or TurnId("")
+    return EditChanged(turn, proposal, state, hunks, found.transaction.message)
+
+
+def _hunk_state(state: EditState) -> HunkState:
+    match state:
+        case "applied":
+            return "applied"
+        case "conflict":
+            return "conflict"
+        case _:
+            return "rejected"
+
+
+def _notice(found: Recovered) -> Notice:
+    title = found.transaction.cause.title
+    names = ", ".join(file.path for file in found.files)
+    match found.transaction.state:
+        case "applied":
+            return Notice(
+                "info", f"Interrupted, and complete: {title}", f"{names}: all of it stands"
+            )
+        case "abandoned" if found.taken_back:
+            words = f"{names}: what had been changed already was taken back"
+            return Notice("warning", f"Interrupted, and taken back: {title}", words)
+        case "abandoned":
+            return Notice("info", f"Interrupted before it began: {title}", f"{names}: unchanged")
+        case _:
+            return Notice("error", f"Interrupted, please look: {title}", found.transaction.message)
+
+
+def _result(found: Recovered, cause: str, *, started: bool) -> tuple[ToolResult, Effect]:
+    """What the model is told about the call that the edit was."""
+    match found.transaction.state:
+        case "applied":
+            text = (
+                f"applied. {cause} right after; by their content all of the files have the new text"
+            )
+            return ToolResult(True, text, summary="applied, then interrupted"), "confirmed"
+        case "abandoned" if found.was not in UNSETTLED and started:
+            text = f"interrupted: {cause} before this edit changed anything"
+            return ToolResult(
+                False, text, code="interrupted", summary="nothing changed"
+            ), "confirmed"
+        case "abandoned" if found.was not in UNSETTLED:
+            text = f"not run: the question was open when {cause}"
+            return ToolResult(False, text, code="interrupted", summary="not run"), "none"
+        case "abandoned":
+            text = f"interrupted: {cause} while this edit was applied. None of it stands"
+            text += "; what had been changed was taken back" if found.taken_back else ""
+            return ToolResult(
+                False, text, code="interrupted", summary="nothing changed"
+            ), "confirmed"
+        case _:
+            message = found.transaction.message or "it is not known what stands"
+            text = f"interrupted: {cause} while this edit was applied; {message}. Read the files before you try again"
+            return ToolResult(
+                False, text, code="interrupted", summary="in part, unclear"
+            ), "unknown"
