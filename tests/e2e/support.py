@@ -104,6 +104,12 @@ class Place:
                     found[int(entry.name)] = line.decode("utf-8", "replace")
         return found
 
+    def kill_all(self) -> None:
+        """End them, whatever they are."""
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     async def alone(self) -> None:
         """Return once nothing that was started here is alive."""
         while self.processes():  # noqa: ASYNC110 - nothing tells of another process's death
@@ -285,9 +291,7 @@ def _tell(server: Server) -> None:
 
 async def _bury(server: Server) -> None:
     with anyio.CancelScope(shield=True):
-        for pid in server.place.processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        server.place.kill_all()
         await server.process.wait()
         await server.process.aclose()
         if server.output >= 0:

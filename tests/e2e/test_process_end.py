@@ -256,5 +256,4 @@ async def test_an_agent_that_is_killed_leaves_its_commands_to_nobody_and_its_log
 
         assert await server.process.wait() == -signal.SIGKILL
         assert not isinstance((await log_of(place))[-1], TurnEndEntry)
-        for pid in place.processes():
-            os.kill(pid, signal.SIGKILL)
+        place.kill_all()

@@ -25,6 +25,8 @@ from agent_server.loop.model import (
 
 TITLE_LIMIT = 80
 """Characters of a call's main argument in its title."""
+BROKEN_OFF = "\n\n*(interrupted)*"
+"""Follows what was shown of an answer that was cancelled or cut; for people only."""
 
 Results = Mapping[CallKey, ResultEntry]
 
@@ -39,7 +41,7 @@ def replay(entries: Sequence[Entry], kinds: Mapping[str, ToolKind]) -> Iterator[
             case ReplyEntry():
                 yield from _reply(entry, results, kinds)
             case PartialEntry(text=text):
-                yield message_chunk(f"partial-{index}", text)
+                yield message_chunk(f"partial-{index}", text + BROKEN_OFF)
             case PlanEntry(items=items):
                 yield plan(items)
             case TurnEndEntry(reason="error", message=str(message)):
