@@ -25,7 +25,11 @@ from agent_server.version import __version__
 
 PROTOCOL_VERSION = 1
 """The only one we speak: whatever a client asks for, this is our latest (ACP, Initialization)."""
-EXTENSIONS = ("_agent-server/edit/resolve", "_agent-server/edit/content")
+EXTENSIONS = (
+    "_agent-server/session/steer",
+    "_agent-server/edit/resolve",
+    "_agent-server/edit/content",
+)
 """Our own methods that an ACP client may call."""
 
 _INVALID_PARAMS = -32602
@@ -110,7 +114,16 @@ def initialize_result() -> Mapping[str, object]:
         "agentCapabilities": {
             "loadSession": True,
             "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-            "sessionCapabilities": {"list": {}, "additionalDirectories": {}},
+            # fork and title are ACP's, but not yet stable: who does not know them overlooks them.
+            "sessionCapabilities": {
+                "list": {},
+                "resume": {},
+                "close": {},
+                "delete": {},
+                "fork": {},
+                "title": {},
+                "additionalDirectories": {},
+            },
             "_meta": {"agent-server": {"version": 1, "methods": list(EXTENSIONS), "commands": []}},
         },
         # CodeCompanion calls `authenticate` with the first one, whatever it is.

@@ -21,6 +21,10 @@ from jsonschema import Draft202012Validator
 SCHEMA: dict[str, Any] = json.loads(
     (Path(__file__).parent / "acp_schema" / "v1.schema.json").read_text(encoding="utf-8")
 )
+UNSTABLE: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "acp_schema" / "v1.schema.unstable.json").read_text(encoding="utf-8")
+)
+"""For methods and capabilities that the stable schema does not have yet."""
 EXTENSIONS: dict[str, Any] = json.loads(
     (Path(__file__).parent.parent / "protocol" / "schema.json").read_text(encoding="utf-8")
 )
@@ -54,6 +58,10 @@ class Oracle:
     _sessions: set[str] = field(default_factory=set)
     _calls: dict[tuple[str, str], str] = field(default_factory=dict)
     """Status by session and call id."""
+    _steered: set[str] = field(default_factory=set)
+    """Sessions to which the client said something beside its prompts: their turns need no open prompt."""
+    _busy: set[str] = field(default_factory=set)
+    """Sessions whose status says that a turn runs."""
 
     def sent(self, message: Message) -> None:
         """The client wrote this."""
@@ -63,9 +71,12 @@ class Oracle:
             self._requests[message["id"]] = message
             if message["method"] == "initialize":
                 self._capabilities = message["params"].get("clientCapabilities") or {}
-            if message["method"] == "session/load":
+            if message["method"] in ("session/load", "session/resume"):
                 self._sessions.add(message["params"].get("sessionId"))
+            if message["method"] == "session/load":
                 self._forget_calls(message["params"].get("sessionId"))
+            if message["method"] == f"{OURS}session/steer":
+                self._steered.add(message["params"].get("sessionId"))
 
     def received(self, message: Message) -> None:
         """The agent wrote this."""
@@ -100,11 +111,15 @@ class Oracle:
             self._extension(request["method"], "result", message["result"], message)
         else:
             self._shape(request["method"], "Response", "agent", message["result"], message)
+        if request["method"] == "initialize" and "result" in message:
+            offered = _at(message["result"], "agentCapabilities", "sessionCapabilities") or {}
+            known = frozenset(UNSTABLE["$defs"]["SessionCapabilities"]["properties"])
+            self._fields(offered, known, message)
         self._answered(request, message)
 
     def _answered(self, request: Message, message: Message) -> None:
         match request["method"]:
-            case "session/new" if "result" in message:
+            case "session/new" | "session/fork" if "result" in message:
                 session = message["result"].get("sessionId")
                 if session in self._sessions:
                     self._violation("session was mentioned before its response (rule 14)", message)
@@ -141,7 +156,7 @@ class Oracle:
 
     def _permission(self, params: Message, message: Message) -> None:
         session, call = params.get("sessionId", ""), params.get("toolCall", {}).get("toolCallId")
-        if not self._open("session/prompt", session):
+        if not self._turn_runs(session):
             self._violation("permission request outside a turn (rule 36)", message)
         if self._calls.get((session, call)) != "pending":
             self._violation("permission for a call that is not pending (rule 29)", message)
@@ -161,6 +176,8 @@ class Oracle:
         elif method.startswith(OURS):
             if (session := params.get("sessionId")) not in self._sessions:
                 self._violation(f"unknown session {session} (rule 14)", message)
+            if method == f"{OURS}status":
+                (self._busy.add if params.get("busy") else self._busy.discard)(str(session))
             self._extension(method, "params", params, message)
         else:
             self._violation("notification of no known method", message)
@@ -177,11 +194,7 @@ class Oracle:
         if session not in self._sessions:
             self._violation("update before the session's response (rule 14)", message)
         quiet = kind in QUIET_UPDATES
-        if (
-            not quiet
-            and not self._open("session/prompt", session)
-            and not self._open("session/load", session)
-        ):
+        if not quiet and not self._turn_runs(session) and not self._open("session/load", session):
             self._violation(f"{kind} outside a turn (rule 17)", message)
         if kind == "notice" and not _at(self._capabilities, "session", "notices"):
             self._violation("notice to a client that has none", message)
@@ -256,6 +269,9 @@ class Oracle:
             for request in self._requests.values()
         )
 
+    def _turn_runs(self, session: str) -> bool:
+        return self._open("session/prompt", session) or session in self._steered & self._busy
+
     def _forget_calls(self, session: str) -> None:
         """A replay shows the session's calls anew."""
         for key in [key for key in self._calls if key[0] == session]:
@@ -286,16 +302,22 @@ def read_trace(path: Path) -> Transcript:
 
 @functools.cache
 def _definition(method: str, kind: str, side: str) -> str | None:
-    for name, definition in SCHEMA["$defs"].items():
-        ours = (definition.get("x-method"), definition.get("x-side")) == (method, side)
-        if ours and name.endswith(kind):
-            return name
+    for schema in (SCHEMA, UNSTABLE):
+        for name, definition in schema["$defs"].items():
+            ours = (definition.get("x-method"), definition.get("x-side")) == (method, side)
+            if ours and name.endswith(kind):
+                return name
     return None
+
+
+def _definitions(name: str) -> dict[str, Any]:
+    """Those of the schema that has `name`, the stable one first."""
+    return SCHEMA["$defs"] if name in SCHEMA["$defs"] else UNSTABLE["$defs"]
 
 
 @functools.cache
 def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _definitions(name)})
 
 
 @functools.cache
@@ -314,16 +336,17 @@ def _own_validator(reference: str) -> Draft202012Validator:
 @functools.cache
 def _members(name: str) -> frozenset[str]:
     """Every property that any variant of a definition names."""
-    return frozenset(_properties(SCHEMA["$defs"][name]))
+    definitions = _definitions(name)
+    return frozenset(_properties(definitions[name], definitions))
 
 
-def _properties(definition: Message) -> Iterator[str]:
+def _properties(definition: Message, definitions: Message) -> Iterator[str]:
     yield from definition.get("properties", ())
     for combined in ("allOf", "oneOf", "anyOf"):
         for part in definition.get(combined, ()):
-            yield from _properties(part)
+            yield from _properties(part, definitions)
     if "$ref" in definition:
-        yield from _properties(SCHEMA["$defs"][definition["$ref"].rpartition("/")[2]])
+        yield from _properties(definitions[definition["$ref"].rpartition("/")[2]], definitions)
 
 
 def _walk(value: Any) -> Iterator[tuple[str, Any]]:

@@ -10,7 +10,15 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from agent_server.front.front import Front
-from agent_server.front.handlers import edits, handshake, options, prompt, session
+from agent_server.front.handlers import (
+    edits,
+    handshake,
+    lifecycle,
+    options,
+    prompt,
+    session,
+    steer,
+)
 from agent_server.front.rpc.dispatch import Dispatch, Incoming, NotificationHandler, RequestHandler
 from agent_server.front.rpc.errors import INVALID_REQUEST, RpcError
 from agent_server.front.vocabulary import Vocabulary, wire_name
@@ -49,10 +57,16 @@ REQUESTS = (
     Request("authenticate", handshake.authenticate, spoken=ACP_ONLY),
     Request("session/new", session.new),
     Request("session/load", session.load),
+    Request("session/resume", session.resume),
+    Request("session/fork", session.fork),
     Request("session/list", session.list_sessions),
+    Request("session/close", lifecycle.close),
+    Request("session/delete", lifecycle.delete),
+    Request("session/set_title", lifecycle.set_title),
     Request("session/prompt", prompt.prompt, settles_cancel=True),
     Request("session/set_mode", options.set_mode),
     Request("session/set_config_option", options.set_config_option),
+    Request("session/steer", steer.steer, ours=True),
     Request("edit/resolve", edits.resolve, ours=True),
     Request("edit/content", edits.content, ours=True),
 )

@@ -114,7 +114,8 @@ def _cwd(params: JsonObject) -> str:
         given = path_of(uri)
     path = _absolute(given)
     if path is None:
-        raise ClientMistake("cwd must be an absolute path")
+        named = f", not {given[:200]!r}" if isinstance(given, str) else ""
+        raise ClientMistake(f"cwd must be an absolute path{named}")
     return path
 
 

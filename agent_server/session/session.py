@@ -353,9 +353,11 @@ class Session:
         """Answer a prompt and those that became part of its turn; what the turn did not hear goes on without it.
 
         A prompt that a client waits for gets a turn of its own in any case; other words do when the turn ended well,
-        and are handed back when it did not: after a cancel or an error nobody wants the agent to begin anew.
+        and are handed back when it did not: after a stop or an error nobody wants the agent to begin anew.
         """
-        well = item.result is not None and item.result.reason is DoneReason.MODEL_STOP
+        result = item.result
+        well = result is not None and result.reason is DoneReason.MODEL_STOP
+        well = well and not item.control.soft_stop
         following: list[Prompt] = []
         unread: list[Parts] = []
         for parts, by in item.unheard():
@@ -366,8 +368,8 @@ class Session:
                 following.append(Prompt(parts, new_turn_id(), asked=False))
             else:
                 unread.append(parts)
-        if item.result is not None:
-            item.result = replace(item.result, unread=tuple(unread))
+        if result is not None:
+            item.result = replace(result, unread=tuple(unread))
         self._inbox.extendleft(reversed(following))
         for rider in item.heard():
             rider.host, rider.result, rider.error = None, item.result, item.error

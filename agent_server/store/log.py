@@ -72,7 +72,8 @@ def read_entries(connection: sqlite3.Connection, session: str) -> list[Entry]:
         if place != len(entries):
             raise StoreFailure(f"session {session!r} is damaged: entry {len(entries)} is missing")
         try:
-            entries.append(decode(kind, body))
+            # A column of SQLite holds what was put into it, whatever its type says.
+            entries.append(decode(kind, body if isinstance(body, bytes) else str(body).encode()))
         except StoreFailure as failure:
             raise StoreFailure(
                 f"session {session!r} cannot be read at entry {place}: {failure}"

@@ -24,7 +24,7 @@ def test_cwd_wins_over_uri() -> None:
 
 @pytest.mark.parametrize("cwd", [None, 5, "", "rel", "./x", "/nul\0byte", ["/a"]])
 def test_anything_but_an_absolute_path_is_refused(cwd: Any) -> None:
-    with pytest.raises(ClientMistake, match=r"^cwd must be an absolute path$"):
+    with pytest.raises(ClientMistake, match=r"^cwd must be an absolute path(, not '.*')?$"):
         workspace({"cwd": cwd})
 
 

@@ -23,9 +23,11 @@ GOLDEN: dict[str, Any] = {
     for path in sorted((PUBLISHED / "golden").glob("*.json"))
 }
 SCHEMA: Any = json.loads((PUBLISHED / "schema.json").read_text("utf-8"))
-ACP_SCHEMA: Any = json.loads(
-    (Path(__file__).parents[1] / "acp_schema" / "v1.schema.json").read_text("utf-8")
-)
+ACP_SCHEMAS: list[Any] = [
+    json.loads((Path(__file__).parents[1] / "acp_schema" / name).read_text("utf-8"))
+    for name in ("v1.schema.json", "v1.schema.unstable.json")
+]
+"""The stable one, and the one for what it does not have."""
 BY_NAME = {method.name: method for method in METHODS}
 MESSAGES = {name: golden for name, golden in GOLDEN.items() if "method" in golden}
 
@@ -33,7 +35,8 @@ MESSAGES = {name: golden for name, golden in GOLDEN.items() if "method" in golde
 def complaints(part: Any, value: Any) -> list[str]:
     """What the schema says against a value; `part` is an entry of the bundle."""
     if "acpType" in part:
-        schema = {"$ref": f"#/$defs/{part['acpType']}", "$defs": ACP_SCHEMA["$defs"]}
+        [defs, *_] = [s["$defs"] for s in ACP_SCHEMAS if part["acpType"] in s["$defs"]]
+        schema = {"$ref": f"#/$defs/{part['acpType']}", "$defs": defs}
     else:
         schema = {**part, "$defs": SCHEMA["$defs"]}
     return [f"{e.json_path}: {e.message}" for e in Draft202012Validator(schema).iter_errors(value)]
@@ -129,8 +132,9 @@ def test_the_golden_capabilities_are_ours() -> None:
     assert set(server["methods"]) == {m.name for m in METHODS if m.sender == "client"}
 
 
-def test_the_golden_error_has_the_one_shape() -> None:
-    error = GOLDEN["error-stale_revision"]["error"]
+@pytest.mark.parametrize("name", ["error-stale_revision", "error-turn_mismatch"])
+def test_a_golden_error_has_the_one_shape(name: str) -> None:
+    error = GOLDEN[name]["error"]
 
     assert complaints(SCHEMA["errorData"], error["data"]) == []
     assert ErrorData.parse(error["data"]).error == error["message"]

@@ -24,7 +24,7 @@ async def prompt(front: Front, incoming: Incoming) -> Json:
     result = await session.answer(item)
     if result.reason is DoneReason.ERROR and not front.peer.view(session.id).spoke(result.turn):
         raise _failure(result)
-    return prompt_result(result.turn, result.reason, result.detail, result.usage)
+    return prompt_result(result.turn, result.reason, result.detail, result.usage, result.unread)
 
 
 async def cancel(front: Front, params: JsonObject) -> None:

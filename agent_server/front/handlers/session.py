@@ -1,9 +1,10 @@
-"""`session/new`, `session/load`, `session/list`."""
+"""How conversations begin and go on: `session/new`, `session/load`, `session/resume`, `session/fork`, `session/list`."""
 
 from agent_server.front.blocks import Json
 from agent_server.front.front import Front
 from agent_server.front.handlers.options import current_options
 from agent_server.front.params import Workspace, listing, session_id, workspace
+from agent_server.front.render import updates
 from agent_server.front.render.options import modes
 from agent_server.front.render.replay import replay
 from agent_server.front.rpc.dispatch import Incoming, Result
@@ -33,7 +34,33 @@ async def load(front: Front, incoming: Incoming) -> Result:
     session = await front.sessions.load(seat.session, cwd=place.cwd, roots=place.roots, client=seat)
     view = front.peer.view(session.id)
     view.replay(replay(session.entries, _kinds(session)), session.title)
+    if (used := session.usage) is not None:
+        view.stream.update(updates.usage(used), turn=None)
     return Result(_state(session), view.begin((*_notices(place), *session.notices)))
+
+
+async def resume(front: Front, incoming: Incoming) -> Result:
+    """A stored conversation whose past the client has: nothing of it is shown (rule 16)."""
+    place = workspace(incoming.params)
+    seat = front.peer.seat()
+    seat.session = session_id(incoming.params)
+    session = await front.sessions.load(seat.session, cwd=place.cwd, roots=place.roots, client=seat)
+    notices = (*_notices(place), *session.notices)
+    return Result(_state(session), front.peer.view(session.id).begin(notices))
+
+
+async def fork(front: Front, incoming: Incoming) -> Result:
+    """A new conversation that knows what another one knows now; the client has that past already."""
+    place = workspace(incoming.params)
+    seat = front.peer.seat()
+    session = await front.sessions.fork(
+        session_id(incoming.params), cwd=place.cwd, roots=place.roots, client=seat
+    )
+    seat.session = session.id
+    notices = (*_notices(place), *session.notices)
+    return Result(
+        {"sessionId": session.id, **_state(session)}, front.peer.view(session.id).begin(notices)
+    )
 
 
 async def list_sessions(front: Front, incoming: Incoming) -> Json:
@@ -45,7 +72,10 @@ async def list_sessions(front: Front, incoming: Incoming) -> Json:
 
 
 def _state(session: Session) -> Json:
-    return {"modes": modes(session.mode), "configOptions": current_options(session)}
+    state: Json = {"modes": modes(session.mode), "configOptions": current_options(session)}
+    if session.read_only is not None:
+        state["_meta"] = {"agent-server": {"readOnly": session.read_only}}
+    return state
 
 
 def _summary(one: SessionSummary) -> Json:

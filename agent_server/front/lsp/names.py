@@ -8,10 +8,16 @@ from typing import Final
 METHODS: Final = (
     "agent/session/new",
     "agent/session/load",
+    "agent/session/resume",
+    "agent/session/fork",
     "agent/session/list",
+    "agent/session/close",
+    "agent/session/delete",
+    "agent/session/set_title",
     "agent/session/prompt",
     "agent/session/set_mode",
     "agent/session/set_config_option",
+    "agent/session/steer",
     "agent/edit/resolve",
     "agent/edit/content",
 )

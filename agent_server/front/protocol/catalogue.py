@@ -33,12 +33,14 @@ from agent_server.front.protocol.session import (
     RequestPermission,
     SessionUpdate,
     Status,
+    SteerTurn,
+    TurnSteered,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Acp:
-    """A message type of ACP v1, by its name in ACP's schema."""
+    """A message type of ACP v1, by its name in ACP's schema; of its unstable one where the stable has none."""
 
     type: str
 
@@ -58,6 +60,8 @@ class Method:
     """What the client must have declared before the server sends it."""
     acp: bool = True
     """Whether it exists over ACP too."""
+    ours: bool = False
+    """A method on sessions that ACP itself does not have."""
 
     @property
     def kind(self) -> Literal["request", "notification"]:
@@ -70,7 +74,8 @@ class Method:
         if not self.acp:
             return None
         bare = self.name.removeprefix("agent/")
-        return bare if bare.startswith("session/") else f"_agent-server/{bare}"
+        known = bare.startswith("session/") and not self.ours
+        return bare if known else f"_agent-server/{bare}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,23 @@ class Command:
 METHODS: tuple[Method, ...] = (
     Method("agent/session/new", "client", Acp("NewSessionRequest"), Acp("NewSessionResponse")),
     Method("agent/session/load", "client", Acp("LoadSessionRequest"), Acp("LoadSessionResponse")),
+    Method(
+        "agent/session/resume", "client", Acp("ResumeSessionRequest"), Acp("ResumeSessionResponse")
+    ),
+    Method("agent/session/fork", "client", Acp("ForkSessionRequest"), Acp("ForkSessionResponse")),
     Method("agent/session/list", "client", Acp("ListSessionsRequest"), Acp("ListSessionsResponse")),
+    Method(
+        "agent/session/close", "client", Acp("CloseSessionRequest"), Acp("CloseSessionResponse")
+    ),
+    Method(
+        "agent/session/delete", "client", Acp("DeleteSessionRequest"), Acp("DeleteSessionResponse")
+    ),
+    Method(
+        "agent/session/set_title",
+        "client",
+        Acp("SetSessionTitleRequest"),
+        Acp("SetSessionTitleResponse"),
+    ),
     Method("agent/session/prompt", "client", Acp("PromptRequest"), PromptResult),
     Method("agent/session/cancel", "client", Acp("CancelNotification")),
     Method(
@@ -100,6 +121,7 @@ METHODS: tuple[Method, ...] = (
         Acp("SetSessionConfigOptionRequest"),
         Acp("SetSessionConfigOptionResponse"),
     ),
+    Method("agent/session/steer", "client", SteerTurn, TurnSteered, ours=True),
     Method("agent/edit/resolve", "client", ResolveEdit, EditResolved),
     Method("agent/edit/content", "client", EditContentRequest, EditContent),
     Method("agent/session/update", "server", SessionUpdate, capability="sessionUpdate"),

@@ -60,6 +60,10 @@ class TurnResult(Wire):
     reason: DoneReason
     detail: Detail
     usage: TurnUsage
+    unread: tuple[tuple[dict[str, JsonValue], ...], ...] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    """Prompts steered into the turn that it did not hear: content blocks each, to be given back to the person."""
 
 
 class PromptMeta(Wire):
@@ -75,6 +79,26 @@ class PromptResult(Wire):
 
     stop_reason: Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
     meta: PromptMeta
+
+
+class SteerTurn(Wire):
+    """Something said to a session while it works."""
+
+    session_id: str
+    mode: Literal["queue", "steer", "redirect", "stop"]
+    """A turn of its own after the others · heard at the next step · at once, dropping what streams · end softly."""
+    prompt: tuple[dict[str, JsonValue], ...] = ()
+    """ACP's content blocks; none with `stop`."""
+    expected_turn_id: str | None = None
+    """The turn that is meant. Required, except with `queue`."""
+
+
+class TurnSteered(Wire):
+    """What became of it."""
+
+    outcome: Literal["steered", "redirected", "queued", "started", "stopping"]
+    turn_id: str
+    """The turn that hears it."""
 
 
 class ErrorData(Wire):

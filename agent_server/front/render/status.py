@@ -1,10 +1,11 @@
 """The state of a turn and how it ended: `agent/status`, the prompt's result."""
 
+from collections.abc import Sequence
 from typing import Literal
 
-from agent_server.front.blocks import Json
+from agent_server.front.blocks import Json, block_of
 from agent_server.loop.events import StateChanged, TurnDone
-from agent_server.loop.model import Detail, DoneReason, SessionId, TurnId, Usage
+from agent_server.loop.model import Detail, DoneReason, Part, SessionId, TurnId, Usage
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 
@@ -43,7 +44,13 @@ def idle_status(session: SessionId, *, turn: TurnId | None = None, label: str = 
     return {"sessionId": session, "turnId": turn, "state": "done", "label": label, "busy": False}
 
 
-def prompt_result(turn: TurnId, reason: DoneReason, detail: Detail, usage: Usage) -> Json:
+def prompt_result(
+    turn: TurnId,
+    reason: DoneReason,
+    detail: Detail,
+    usage: Usage,
+    unread: Sequence[Sequence[Part]] = (),
+) -> Json:
     """The answer to a prompt, on both wires."""
     own: Json = {
         "turnId": turn,
@@ -51,6 +58,8 @@ def prompt_result(turn: TurnId, reason: DoneReason, detail: Detail, usage: Usage
         "detail": detail,
         "usage": usage_object(usage),
     }
+    if unread:
+        own["unread"] = [[block_of(part) for part in parts] for parts in unread]
     return {"stopReason": stop_reason(reason, detail), "_meta": {"agent-server": own}}
 
 

@@ -121,12 +121,14 @@ async def test_load_shows_everything_once_in_order_and_then_answers(tmp_path: Pa
             "tool_call",
             "agent_message_chunk",
             "session_info_update",
+            "usage_update",
         ]
         assert shown[0]["content"] == {"type": "text", "text": "go"}
         call = shown[3]
         assert (call["status"], call["kind"], call["title"]) == ("completed", "edit", "edit a.py")
         assert call["content"][0]["type"] == "diff"
-        assert shown[-1]["title"] == "go"
+        assert shown[-2]["title"] == "go"
+        assert (shown[-1]["used"], shown[-1]["size"]) == (15, 100_000)
 
 
 async def test_a_loaded_session_goes_on(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ TABLE: list[tuple[AgentServerError, int, str, bool]] = [
     (errors.ClientMistake("m"), -32602, "invalid_params", False),
     (errors.UnknownSession("m"), UNKNOWN_SESSION, "unknown_session", False),
     (errors.SessionBusy("m"), -32602, "session_busy", True),
+    (errors.TurnRunning("m"), -32600, "turn_running", True),
+    (errors.TurnMismatch("m"), -32801, "turn_mismatch", False),
     (errors.StaleRevision("m", revision=4), -32801, "stale_revision", True),
     (errors.EditRefused("m", reason="binary"), -32602, "binary", False),
     (errors.AuthRequired("m"), -32000, "auth_required", False),
