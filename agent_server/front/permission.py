@@ -39,8 +39,13 @@ async def request_permission(
         "toolCall": asked_call(question, kind),
         "options": [option for option, _ in options],
     }
+    meta: Json = {}
     if question.decision.floor:  # so that a client's automatic yes can leave it alone (spec §7)
-        params["_meta"] = {"agent-server": {"floor": True}}
+        meta["floor"] = True
+    if question.within is not None:
+        meta["within"] = question.within
+    if meta:
+        params["_meta"] = {"agent-server": meta}
     method = wire_name("session/request_permission", vocabulary, ours=False)
     try:
         reply = await connection.request(method, params)

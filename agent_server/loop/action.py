@@ -1,12 +1,26 @@
 """What a call is about to do, as the policy judges it: typed, never prose, never file content (R98)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agent_server.loop.model import ToolKind
 from agent_server.loop.proposal import Proposal, Resolution
 
 ActionKind = Literal["read", "write", "delete", "exec", "net", "agent", "ask", "note"]
 """`note` touches only the session's own state (todo)."""
+
+KINDS: Mapping[ActionKind, ToolKind] = {
+    "read": "read",
+    "write": "edit",
+    "delete": "delete",
+    "exec": "execute",
+    "net": "fetch",
+    "agent": "other",
+    "ask": "other",
+    "note": "other",
+}
+"""How a call is shown of which only the action is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +64,8 @@ class Question:
     scopes: tuple[Scope, ...]
     """How far a yes may go; on the floor only `once`."""
     proposal: Proposal | None = None
+    within: str | None = None
+    """A sub-agent asks: the id of the call of the person's agent that sent it."""
 
 
 AnswerKind = Literal[

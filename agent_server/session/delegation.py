@@ -14,9 +14,9 @@ import anyio
 
 from agent_server.context.prompt import sub_agent_prompt
 from agent_server.context.session_context import SessionContext
-from agent_server.loop.action import Answer, Question
+from agent_server.loop.action import KINDS, Answer, Question
 from agent_server.loop.errors import AgentServerError, ClientMistake
-from agent_server.loop.events import StateChanged, StateName
+from agent_server.loop.events import CallFinished, CallPending, StateChanged
 from agent_server.loop.limits import Limits
 from agent_server.loop.loop import run
 from agent_server.loop.model import CallKey, Text, ToolResult
@@ -199,7 +199,11 @@ def _limits(above: Limits, terms: SubAgentTerms) -> Limits:
 
 @dataclass(frozen=True, slots=True)
 class Upwards:
-    """Asks whoever the turn above asks, about the call that a client knows, naming who wants it (CP-12)."""
+    """Asks whoever the turn above asks, naming who wants it (CP-12).
+
+    The person's client is asked about a call that it can know: one made for the question, which begins before it and
+    ends with its answer. The call that sent the sub-agent runs, and nothing may be asked about a running call (ACP).
+    """
 
     above: Turn
     key: CallKey
@@ -208,13 +212,23 @@ class Upwards:
 
     async def ask(self, question: Question) -> Answer:
         """Exactly one question upwards."""
-        named = replace(question, call_id=str(self.key), title=f"{self.name}: {question.title}")
+        named = replace(question, title=f"{self.name}: {question.title}", within=str(self.key))
         async with self.one_at_a_time:
-            self._show("confirming", f"Waiting for you: {named.title}")
-            answer = await self.above.gate.approver.ask(named)
-            self._show("executing", "Running tools")
-            return answer
+            if self.above.parent is not None:
+                return await self.above.gate.approver.ask(named)
+            return await self._as_a_call(named)
 
-    def _show(self, state: StateName, label: str) -> None:
-        if self.above.parent is None:
-            self.above.emit(StateChanged(self.above.id, state, label))
+    async def _as_a_call(self, question: Question) -> Answer:
+        turn, key, tool = self.above, CallKey(next(self.above.numbers), 0), question.action.tool
+        kind, title = KINDS[question.action.kind], question.title
+        turn.emit(CallPending(turn.id, key, tool, title, kind, proposal=question.proposal))
+        turn.emit(StateChanged(turn.id, "confirming", f"Waiting for you: {title}"))
+        answer = Answer("cancelled")
+        try:
+            answer = await turn.gate.approver.ask(replace(question, call_id=str(key)))
+            turn.emit(StateChanged(turn.id, "executing", "Running tools"))
+        finally:
+            word = "allowed" if answer.allows else "not allowed"
+            result = ToolResult(answer.allows, word, code=None if answer.allows else "denied")
+            turn.emit(CallFinished(turn.id, key, tool, replace(result, summary=word), "none"))
+        return answer

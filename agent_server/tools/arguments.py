@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, TypeVar, get_origin
+from typing import TYPE_CHECKING, ClassVar, TypeVar, get_args, get_origin
 
 from anyio import to_thread
 
@@ -71,7 +71,7 @@ def _lists_as_text(kind: type[Arguments], raw: JsonObject) -> dict[str, object]:
     given = dict(raw)
     for field in fields(kind):  # pyright: ignore[reportArgumentType]
         value = given.get(field.name)
-        if get_origin(field.type) is tuple and isinstance(value, str):
+        if isinstance(value, str) and _is_list(field.type):
             try:
                 given[field.name] = json.loads(value)
             except ValueError as error:
@@ -79,6 +79,11 @@ def _lists_as_text(kind: type[Arguments], raw: JsonObject) -> dict[str, object]:
                     f"{field.name}: neither a list nor JSON text of one ({error})"
                 ) from error
     return given
+
+
+def _is_list(kind: object) -> bool:
+    """Whether a field takes a list: `tuple[X, ...]`, also where it may be left out."""
+    return any(get_origin(choice) is tuple for choice in (kind, *get_args(kind)))
 
 
 def _problem(problem: "ErrorDetails", known: str) -> str:

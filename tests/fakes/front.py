@@ -40,10 +40,14 @@ async def served(
     capabilities: dict[str, Any] | None = None,
     initialize: bool = True,
     strict: bool = True,
+    around: FakeEquipment | None = None,
     **equipment: Any,
 ) -> AsyncGenerator[World]:
-    """A server on its own store, and an initialized client; at the end the oracle has nothing to say."""
-    kit = FakeEquipment(ListModel(*steps), tools, policy or FakePolicy(), **equipment)
+    """A server on its own store, and an initialized client; at the end the oracle has nothing to say.
+
+    `around` replaces the equipment that the other arguments would make.
+    """
+    kit = around or FakeEquipment(ListModel(*steps), tools, policy or FakePolicy(), **equipment)
     there, back = MemoryPipe(), MemoryPipe()
 
     def connect(dispatch: Dispatch) -> Connection:
@@ -68,4 +72,4 @@ async def served(
                 await connection.closed.wait()
     client.oracle.finish()
     if strict:
-        assert client.oracle.violations == []
+        assert client.oracle.violations == [], client.oracle.violations

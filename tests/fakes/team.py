@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -62,6 +63,25 @@ class Team(FakeEquipment):
         return Kit({**kit.tools, **delegate}, kit.policy)
 
 
+def team(
+    *steps: Say,
+    tasks: dict[str, tuple[Say, ...]],
+    tools: tuple[FakeTool, ...] = (),
+    policy: FakePolicy | None = None,
+    terms: SubAgentTerms | None = None,
+    **more: object,
+) -> Team:
+    """A person's agent that follows `steps`, and the scripts of the tasks it may delegate."""
+    return Team(
+        ListModel(*steps),
+        tools,
+        policy or FakePolicy(),
+        subagents=terms or SubAgentTerms(model="list/child"),
+        tasks={task: ListModel(*script) for task, script in tasks.items()},
+        **more,  # pyright: ignore[reportArgumentType]
+    )
+
+
 @dataclass
 class Office:
     """A session of that team, and what is around it."""
@@ -87,27 +107,12 @@ class Office:
 
 
 @asynccontextmanager
-async def office(
-    home: Path,
-    *steps: Say,
-    tasks: dict[str, tuple[Say, ...]],
-    tools: tuple[FakeTool, ...] = (),
-    policy: FakePolicy | None = None,
-    terms: SubAgentTerms | None = None,
-    **more: object,
-) -> AsyncGenerator[Office]:
-    """A person's agent that follows `steps`, and the scripts of the tasks it may delegate."""
-    team = Team(
-        ListModel(*steps),
-        tools,
-        policy or FakePolicy(),
-        subagents=terms or SubAgentTerms(model="list/child"),
-        tasks={task: ListModel(*script) for task, script in tasks.items()},
-        **more,  # pyright: ignore[reportArgumentType]
-    )
+async def office(home: Path, *steps: Say, **more: Any) -> AsyncGenerator[Office]:
+    """A session of `team(*steps, **more)`."""
+    at_work = team(*steps, **more)
     store = SessionStore(home / "sessions.db")
     with anyio.fail_after(10):
-        async with Sessions(store, lambda cwd: team) as sessions:
+        async with Sessions(store, lambda cwd: at_work) as sessions:
             client = RecordingClient()
             session = await sessions.new(cwd=str(home), client=client)
-            yield Office(team, sessions, store, client, session)
+            yield Office(at_work, sessions, store, client, session)

@@ -7,9 +7,18 @@ import anyio
 import pytest
 
 from agent_server.loop.action import Answer, Decision, Question
-from agent_server.loop.events import CallProgress, CallStarted, EditChanged, Event, TurnDone
+from agent_server.loop.events import (
+    CallFinished,
+    CallPending,
+    CallProgress,
+    CallStarted,
+    EditChanged,
+    Event,
+    TurnDone,
+)
 from agent_server.loop.limits import Limits
 from agent_server.loop.model import (
+    CallKey,
     DoneReason,
     JsonObject,
     ReplyEntry,
@@ -37,6 +46,14 @@ def send(task: str, **more: object) -> tuple[str, str]:
 
 def running() -> FakeTool:
     return FakeTool("run", read_only=False)
+
+
+def pending(o: Office) -> list[CallPending]:
+    return [e for e in o.client.of(CallPending) if isinstance(e, CallPending)]
+
+
+def finished(o: Office) -> list[CallFinished]:
+    return [e for e in o.client.of(CallFinished) if isinstance(e, CallFinished)]
 
 
 async def go(o: Office):
@@ -217,8 +234,10 @@ async def test_a_question_of_a_sub_agent_is_put_in_the_persons_session_about_the
     ) as o:
         await go(o)
         (question,) = o.client.person.asked
-        assert question.call_id == "call-1-0"
-        assert question.title == "sub-agent “build it”: run {}"
+        assert (question.within, question.title) == ("call-1-0", "sub-agent “build it”: run {}")
+        (card,) = [e for e in pending(o) if str(e.key) == question.call_id]
+        assert (card.tool, card.kind) == ("run", "execute")
+        assert [e.key for e in finished(o)] == [card.key, CallKey(1, 0)]
         assert {session for session, _ in o.client.events} == {o.session.id}
         assert len(tool.ran) == 1
 
@@ -241,7 +260,8 @@ async def test_questions_of_several_sub_agents_come_one_after_the_other(tmp_path
         o.client.person.ask = counting
         await go(o)
         assert most == 1
-        assert [q.call_id for q in o.client.person.asked] == ["call-1-0", "call-1-1", "call-1-2"]
+        assert [q.within for q in o.client.person.asked] == ["call-1-0", "call-1-1", "call-1-2"]
+        assert len({q.call_id for q in o.client.person.asked}) == 3
 
 
 async def test_a_no_reaches_the_sub_agent_as_a_result_and_it_goes_on(tmp_path: Path):
@@ -272,7 +292,7 @@ async def test_a_grandchilds_question_names_all_who_stand_between(tmp_path: Path
     ) as o:
         await go(o)
         (question,) = o.client.person.asked
-        assert question.call_id == "call-1-0"
+        assert question.within == "call-1-0"
         assert question.title == "sub-agent “plan”: sub-agent “do”: run {}"
         deepest = o.team.tasks["do"].requests[0].tools
         assert [t.name for t in deepest] == ["run"]

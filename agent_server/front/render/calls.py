@@ -2,21 +2,11 @@
 
 from agent_server.front.blocks import Json
 from agent_server.front.render.content import content_text, diffs, fenced, locations, raw_input
-from agent_server.loop.action import ActionKind, Question
+from agent_server.loop.action import KINDS, Question
 from agent_server.loop.events import CallFinished, CallPending, CallStarted
 from agent_server.loop.model import CallKey, ToolKind, ToolResult
 from agent_server.loop.proposal import Proposal
 
-_KINDS: dict[ActionKind, ToolKind] = {
-    "read": "read",
-    "write": "edit",
-    "delete": "delete",
-    "exec": "execute",
-    "net": "fetch",
-    "agent": "other",
-    "ask": "other",
-    "note": "other",
-}
 OUTPUT_TAIL = 2_000
 """Characters of a running tool's output that an update repeats: content is replaced whole, so it must stay small."""
 
@@ -61,7 +51,7 @@ def call_dropped(call_id: str) -> Json:
 
 def call_asked(question: Question) -> Json:
     """The card of a call that a question is about, from the question alone."""
-    return {"sessionUpdate": "tool_call", **asked_call(question, _KINDS[question.action.kind])}
+    return {"sessionUpdate": "tool_call", **asked_call(question, KINDS[question.action.kind])}
 
 
 def asked_call(question: Question, kind: ToolKind | None) -> Json:
@@ -74,7 +64,7 @@ def asked_call(question: Question, kind: ToolKind | None) -> Json:
         "toolCallId": question.call_id,
         "title": question.title,
         "name": action.tool,
-        "kind": kind or _KINDS[action.kind],
+        "kind": kind or KINDS[action.kind],
         "status": "pending",
         "content": _asked_content(question),
     }
