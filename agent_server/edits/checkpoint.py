@@ -95,7 +95,7 @@ def _checkpoint(group: Sequence[Transaction]) -> Checkpoint:
     return Checkpoint(
         checkpoint_id(first.txn),
         _begun(first),
-        first.at,
+        first.begun_at or first.at,
         first.cause.title if len(group) == 1 else f"{first.cause.title}, and {len(group) - 1} more",
         tuple(files.items()),
         first.turn if first.cause.kind == "call" else None,

@@ -111,6 +111,8 @@ class Transaction:
     gated: bool = False
     begun: int | None = None
     """Position in the journal of the first `applying`; None when nothing was ever about to change."""
+    begun_at: datetime | None = None
+    """When that was."""
 
 
 class EditJournal(Protocol):
@@ -170,6 +172,7 @@ def grown(transaction: Transaction | None, line: Line, position: int) -> Transac
         message=line.message,
         gated=transaction.gated or line.gated,
         begun=position if begins else transaction.begun,
+        begun_at=line.at if begins else transaction.begun_at,
     )
 
 

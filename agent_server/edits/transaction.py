@@ -69,14 +69,14 @@ class Transactions:
         blobs: Blobs,
         leases: Leases,
         *,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         """`leases` are shared by all sessions of the process."""
         self.documents = documents
         self.blobs = blobs
         self._journal = journal
         self._leases = leases
-        self._clock = clock
+        self._clock = clock or _now
         self._known: dict[str, Transaction] | None = None
         self._length = 0
         self._writing = anyio.Lock()
@@ -243,6 +243,12 @@ class _Keeper:
             self.txn, 0, "approved", self._transactions.now(),
             turn=approval.turn, gated=approval.gated,
         )  # fmt: skip
+
+
+def _now() -> datetime:
+    """In whole milliseconds, as it is kept."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 def _revision(transaction: Transaction | None, state: EditState) -> int:
