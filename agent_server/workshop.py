@@ -36,10 +36,12 @@ from agent_server.session.sessions import Sessions
 from agent_server.session.steering import WhileBusy
 from agent_server.store.blobs import BlobStore
 from agent_server.store.sessions import SessionStore
-from agent_server.tools.registry import build
+from agent_server.tools.registry import build, warm
 from agent_server.tools.services import Limits as ToolLimits
 from agent_server.tools.services import Services
 
+IDLE_S = 0.5
+"""From a session's begin to the preparation of its tools: a prompt that comes at once does not share the CPU with it."""
 HOW_TO_CHOOSE = "Set `model` in config.toml, or AGENT_SERVER_MODEL; `agent-server doctor` says what was looked for."
 
 
@@ -199,10 +201,12 @@ class Bench:
                 raise ClientMistake(str(error)) from error
         return self._models[name]
 
-    def warm(self, name: str) -> None:
+    async def warm(self, name: str) -> None:
         """See `Equipment`. What is wrong with the name is said when it is asked for."""
         with suppress(BadSetting):
             self._shared.warm(name, self._settings)
+        await anyio.sleep(IDLE_S)
+        await anyio.to_thread.run_sync(warm, abandon_on_cancel=True)
 
     def fallbacks(self, name: str) -> tuple[Model, ...]:
         """See `Equipment`."""
@@ -230,7 +234,7 @@ class Bench:
         choice = self.choice
         demo = (
             ()
-            if choice.real or choice.name != DEMO
+            if choice.name != DEMO or self._settings.model is not None
             else (f"no model is configured: {choice.why} {HOW_TO_CHOOSE}",)
         )
         broken = [f"permissions: {rule}" for rule in self._rules() if isinstance(rule, BadSetting)]
