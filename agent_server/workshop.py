@@ -41,7 +41,7 @@ from agent_server.tools.services import Limits as ToolLimits
 from agent_server.tools.services import Services
 
 IDLE_S = 0.5
-"""From a session's begin to the preparation of its tools: a prompt that comes at once does not share the CPU with it."""
+"""Before a session's tools are made ready: the answer to a prompt that comes at once does not wait for that."""
 HOW_TO_CHOOSE = "Set `model` in config.toml, or AGENT_SERVER_MODEL; `agent-server doctor` says what was looked for."
 
 

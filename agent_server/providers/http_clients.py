@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import threading
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from anyio import to_thread
 
 if (
     TYPE_CHECKING
@@ -17,17 +20,24 @@ class HttpClients:
 
     def __init__(self) -> None:
         self._clients: dict[str, httpx2.AsyncClient] = {}
+        self._making = threading.Lock()
+        """The first request may come while `warm` still makes its client."""
 
     def client(self, base_url: str) -> httpx2.AsyncClient:
         """The client for the host of this URL, made at its first use."""
         parts = urlsplit(base_url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        if origin not in self._clients:
-            self._clients[origin] = self._made(parts.scheme, parts.hostname or "")
-        return self._clients[origin]
+        with self._making:
+            if origin not in self._clients:
+                self._clients[origin] = self._made(parts.scheme, parts.hostname or "")
+            return self._clients[origin]
+
+    async def warm(self, base_url: str) -> None:
+        """Make the client off the event loop, before the first request asks for it."""
+        await to_thread.run_sync(self.client, base_url)
 
     def _made(self, scheme: str, host: str) -> httpx2.AsyncClient:
-        # Imported at the first request: 100 ms that no start should pay.
+        # Imported with the first client: 100 ms that no start should pay.
         import httpx2
 
         return httpx2.AsyncClient(

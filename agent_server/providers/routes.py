@@ -141,12 +141,18 @@ class Models:
         return self._http(way, settings) if way.engine == "http" else self._litellm(way, settings)
 
     def warm(self, name: str, settings: Settings) -> None:
-        """Start what takes seconds, without waiting: litellm's worker for this model, if it is the one to ask."""
+        """Start, without waiting, what the first request would wait for: litellm's worker, or our HTTP client.
+
+        Raises:
+            BadSetting: as `model`.
+        """
         if name == DEMO or name.startswith(SCRIPTED):
             return
         way = route(name, settings, self._environ)
         if way.engine == "litellm":
             self._worker(way).warm()
+        elif way.base_url is not None:
+            self._tasks.start_soon(self._clients.warm, way.base_url)
 
     def _http(self, way: Route, settings: Settings) -> Model:
         assert way.base_url is not None

@@ -128,8 +128,8 @@ class Equipment(Protocol):
         """Models to go on with when that one cannot, in order."""
         ...
 
-    def warm(self, name: str) -> None:
-        """Start what takes seconds for that model, without waiting."""
+    async def warm(self, name: str) -> None:
+        """Make ready what the first request to that model and the first calls would wait for; may take seconds."""
         ...
 
     async def kit(self, place: Place) -> Kit:

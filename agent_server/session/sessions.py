@@ -28,6 +28,7 @@ from agent_server.loop.model import Mode, SessionId
 from agent_server.session.delegation import delegation_of
 from agent_server.session.edits import SessionEdits
 from agent_server.session.ports import Client, Equipment, Kit, Place
+from agent_server.session.receipts import WithReceipts
 from agent_server.session.recovery import FORKED, STOPPED, recover
 from agent_server.session.session import Profile, Session
 from agent_server.session.titles import given_title
@@ -179,6 +180,11 @@ class Sessions:
             raise UnknownSession(f"there is no open session {session_id!r}")
         return session
 
+    @property
+    def opened(self) -> tuple[Session, ...]:
+        """Those that are open here."""
+        return tuple(self._open.values())
+
     async def close(self, session_id: SessionId) -> None:
         """End its turn and let others have it.
 
@@ -289,12 +295,17 @@ class Sessions:
             aside=opening.aside and f"({opening.aside})",
             read_only=opening.read_only,
         )
+        kept = session.log
+        if equipment.receipts and not opening.forked:
+            session.log = WithReceipts(kept, session.id, session.cwd, lambda: session.tools)
         self._open[record.id] = session
         self._kept[record.id] = _Kept(record.mode, record.model, record.title, record.system_prompt)
         if record.entries:
             await session.ready()
         if record.entries and opening.read_only is None:
             await _settle(session, FORKED if opening.forked else STOPPED)
+        if equipment.receipts and opening.forked:  # calls that run in the original leave theirs there
+            session.log = WithReceipts(kept, session.id, session.cwd, lambda: session.tools)
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)
         self._group.start_soon(_warm, equipment, session.model)
@@ -386,8 +397,8 @@ async def _tidy(session: Session) -> None:
 
 
 async def _warm(equipment: Equipment, model: str) -> None:
-    """After the session was handed out: its model may take seconds to be ready, a person takes longer to type."""
-    equipment.warm(model)
+    """After the session was handed out: what it needs may take seconds to be ready, a person takes longer to type."""
+    await equipment.warm(model)
 
 
 def _usable(cwd: str, roots: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

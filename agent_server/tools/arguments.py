@@ -38,11 +38,11 @@ async def parse(kind: type[T], raw: JsonObject) -> T:
     """
     _check_text(raw)
     # In a thread, because the first call of a process imports pydantic there: 100 ms in which others may stream.
-    adapter = await to_thread.run_sync(_adapter, kind)
+    validator = await to_thread.run_sync(adapter, kind)
     from pydantic import ValidationError
 
     try:
-        return adapter.validate_python(_lists_as_text(kind, raw))
+        return validator.validate_python(_lists_as_text(kind, raw))
     except ValidationError as error:
         known = ", ".join(f.name for f in fields(kind))  # pyright: ignore[reportArgumentType]
         problems = [_problem(p, known) for p in error.errors(include_url=False)]
@@ -50,7 +50,8 @@ async def parse(kind: type[T], raw: JsonObject) -> T:
 
 
 @cache
-def _adapter(kind: type[T]) -> "TypeAdapter[T]":
+def adapter(kind: type[T]) -> "TypeAdapter[T]":
+    """What validates arguments of that kind. Blocking: the first one of a process imports pydantic."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

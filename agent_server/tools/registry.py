@@ -1,6 +1,7 @@
 """Which tools there are. A new one is a module and a line here."""
 
 from agent_server.loop.ports import Tools
+from agent_server.tools.arguments import adapter
 from agent_server.tools.delegate import Delegate
 from agent_server.tools.edit import Edit
 from agent_server.tools.glob import Glob
@@ -14,6 +15,12 @@ from agent_server.tools.write import Write
 
 TOOLS = (Read, ListFolder, Glob, Search, Edit, Write, Shell, Todo, Delegate)
 """In the order the model sees them."""
+
+
+def warm() -> None:
+    """Import pydantic and build its validators: 150 ms that the first call need not wait for. Blocking."""
+    for tool in TOOLS:
+        adapter(tool.arguments)
 
 
 def build(services: Services) -> Tools:

@@ -70,7 +70,7 @@ class FakeEquipment:
     def fallbacks(self, name: str) -> tuple[Model, ...]:
         return ()
 
-    def warm(self, name: str) -> None:
+    async def warm(self, name: str) -> None:
         del name
 
     async def kit(self, place: Place) -> Kit:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from agent_server.config import ContextSettings, PriceSettings, ProviderSettings, Settings
@@ -195,13 +196,28 @@ async def test_an_openai_compatible_endpoint_is_reached_through_the_environment(
 
 
 @pytest.mark.anyio
-async def test_warming_starts_a_worker_only_for_litellm() -> None:
+async def test_warming_makes_ready_only_what_the_model_is_reached_through() -> None:
+    clients = HttpClients()
     async with anyio.create_task_group() as tasks:
-        models = Models({}, tasks, HttpClients())
-        models.warm("openai/x", Settings())
+        models = Models({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, tasks, clients)
         models.warm("demo", Settings())
-
+        models.warm("openai/x", Settings())
         assert models._workers == {}
+    made = dict(clients._clients)
+
+    assert list(made) == ["http://127.0.0.1:9"]
+    assert clients.client("http://127.0.0.1:9/v1") is made["http://127.0.0.1:9"]
+    await clients.aclose()
+
+
+@pytest.mark.anyio
+async def test_a_request_that_comes_while_its_client_is_made_gets_that_one() -> None:
+    clients = HttpClients()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(clients.warm, "http://127.0.0.1:9/v1")
+        await anyio.lowlevel.checkpoint()
+        assert clients.client("http://127.0.0.1:9/v1") is clients.client("http://127.0.0.1:9/v1")
+    await clients.aclose()
 
 
 def test_importing_the_routes_imports_no_engine() -> None:
