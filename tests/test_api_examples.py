@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[1] / "docs" / "python-api.md"
-EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+EXAMPLES = re.findall(
+    r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
 STEPS = [
     {"calls": [{"name": "list", "arguments": {}}]},
     *({"text": f"answer {number}"} for number in range(1, 6)),
