@@ -6,7 +6,6 @@ _CONTROL = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
     r"|[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
 )
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
 
 
 def middle_cut(text: str, limit: int) -> str:
@@ -34,7 +33,12 @@ def shortened(line: str, limit: int) -> str:
 def plain(text: str) -> str:
     """Terminal output as text: no escape sequences, of a line that was redrawn only its last state."""
     text = _CONTROL.sub("", text).replace("\r\n", "\n")
-    return _OVERWRITTEN.sub("", text)
+    return "\n".join(map(_last_state, text.split("\n"))) if "\r" in text else text
+
+
+def _last_state(line: str) -> str:
+    """What follows the last return to the line's start that has anything behind it."""
+    return line[line.rfind("\r", 0, len(line) - 1) + 1 :]
 
 
 def counted(number: int, noun: str) -> str:

@@ -117,3 +117,11 @@ def test_what_only_looks_like_a_secret_is_kept() -> None:
 
     assert {"KEYBOARD", "MONKEY", "SSH_AUTH_SOCK", "PATH"} <= scrubbed(env).keys()
     assert "X_TOKEN" not in scrubbed(env)
+
+
+def test_a_long_line_without_an_end_costs_no_more_than_its_length() -> None:
+    """ST-21. A pattern that looked for a return from every character took an hour for this."""
+    line = "#" * 5_000_000
+
+    assert plain(line) == line
+    assert plain(f"{line}\r{line}\rlast") == "last"
