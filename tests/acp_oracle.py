@@ -112,7 +112,8 @@ class Oracle:
         else:
             self._shape(request["method"], "Response", "agent", message["result"], message)
         if request["method"] == "initialize" and "result" in message:
-            offered = _at(message["result"], "agentCapabilities", "sessionCapabilities") or {}
+            able = message["result"].get("agentCapabilities") or {}
+            offered = able.get("sessionCapabilities") or {}
             known = frozenset(UNSTABLE["$defs"]["SessionCapabilities"]["properties"])
             self._fields(offered, known, message)
         self._answered(request, message)
