@@ -121,18 +121,15 @@ async def test_a_config_that_cannot_be_used_is_named_with_file_line_and_key(
         assert server.place.file.read_text() == "x = 2\n"
 
 
-@both_wires
 @pytest.mark.parametrize(
-    "broken",
+    ("wire", "broken"),
     [
-        {"AGENT_SERVER_LOG_LEVEL": "shout"},
-        {"AGENT_SERVER_LOG_LEVEL": "DEBUG"},
-        {"AGENT_SERVER_TRACE": "/nonexistent/trace"},
-        {"AGENT_SERVER_MODE": "yolo"},
-        {"AGENT_SERVER_ENGINE": "warp"},
-        {"HOME": "relative/home", "PYTHONUTF8": "0", "LC_ALL": "C"},
+        ("acp", {"AGENT_SERVER_LOG_LEVEL": "shout"}),
+        ("acp", {"AGENT_SERVER_TRACE": "/nonexistent/trace"}),
+        ("lsp", {"AGENT_SERVER_LOG_LEVEL": "shout", "AGENT_SERVER_TRACE": "/nonexistent/trace"}),
+        ("acp", {"AGENT_SERVER_MODE": "yolo", "AGENT_SERVER_ENGINE": "warp"}),
+        ("acp", {"HOME": "relative/home", "PYTHONUTF8": "0", "LC_ALL": "C"}),
     ],
-    ids=str,
 )
 async def test_a_variable_with_a_wrong_value_stops_nothing(
     wire: Wire, broken: Mapping[str, str], tmp_path: Path

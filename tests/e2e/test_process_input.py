@@ -140,17 +140,17 @@ async def test_every_update_of_a_turn_comes_before_the_answer_to_its_prompt(
     wire: Wire, tmp_path: Path
 ) -> None:
     place = Place.at(tmp_path)
-    steps = [shell("echo one; echo two"), {"text": "all " * 500, "chunk": 3}]
+    steps = [shell("echo one; echo two"), {"text": "all " * 200, "chunk": 3}]
     async with running(place, wire, env={"AGENT_SERVER_MODEL": place.script(*steps)}) as server:
         client = server.client
-        sessions = [await client.new(str(place.workspace)) for _ in range(10)]
+        sessions = [await client.new(str(place.workspace)) for _ in range(6)]
         prompts = {
             session: await client.ask("session/prompt", prompt_params(session, "go"))
             for session in sessions
         }
         for session, prompt in prompts.items():
             assert (await client.response(prompt))["stopReason"] == "end_turn"
-            assert client.text(session) == "I run it." + "all " * 500
+            assert client.text(session) == "I run it." + "all " * 200
         assert await listed(server)
 
         for session, prompt in prompts.items():
@@ -259,3 +259,24 @@ async def test_a_command_that_reads_gets_the_end_of_input_and_none_of_the_client
         assert await listed(server)
         await client.notify("session/cancel", {"sessionId": session})
         assert (await client.response(prompt))["stopReason"] == "cancelled"
+
+
+async def test_a_command_that_prints_fifty_megabytes_is_cut_for_the_model_and_costs_no_memory(
+    tmp_path: Path,
+) -> None:
+    """ST-21."""
+    place = Place.at(tmp_path)
+    command = "echo fi''rst; head -c 52428800 /dev/zero | tr '\\0' '#'; echo; echo la''st"
+    script = [call("shell", command=command), say("done")]
+    async with ModelServer(script) as model, running(place, model=model) as server:
+        session = await server.client.new(str(place.workspace))
+        before = peak_kib(server)
+        assert (await server.client.prompt(session, "go"))["stopReason"] == "end_turn"
+
+        [told] = [m["content"] for m in model.bodies[1]["messages"] if m["role"] == "tool"]
+        assert "first" in told
+        assert "last" in told
+        assert "the whole output is in" in told
+        assert len(told) < 100_000
+        assert sum(len(json.dumps(m)) for m in server.client.received) < 5_000_000
+        assert peak_kib(server) - before < 40 << 10
