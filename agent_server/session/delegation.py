@@ -25,6 +25,7 @@ from agent_server.loop.turn import Gate, Turn
 from agent_server.session.delegation_report import Progress, report
 from agent_server.session.ports import Equipment, Place, SubAgentTerms
 from agent_server.session.prompts import new_turn_id
+from agent_server.session.receipts import WithReceipts
 from agent_server.session.session import Session
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
@@ -134,9 +135,11 @@ class Delegation:
         kit = await self._equipment.kit(replace(place, subagents=below))
         tools = {name: tool for name, tool in kit.tools.items() if name in allowed}
         name = f"sub-agent “{headline(errand.task, NAME_CHARS)}”"
+        kept = await self._store.open_log(record.id)
+        receipts = self._equipment.receipts
         turn = Turn(
             id=new_turn_id(),
-            log=await self._store.open_log(record.id),
+            log=WithReceipts(kept, record.id, place.cwd, lambda: tools) if receipts else kept,
             model=self._equipment.model(model),
             tools=tools,
             gate=Gate(above.gate.policy, Upwards(above, context.key, name, self._asking)),

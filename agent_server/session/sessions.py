@@ -304,7 +304,9 @@ class Sessions:
             await session.ready()
         if record.entries and opening.read_only is None:
             await _settle(session, FORKED if opening.forked else STOPPED)
-        if equipment.receipts and opening.forked:  # calls that run in the original leave theirs there
+        if (
+            equipment.receipts and opening.forked
+        ):  # calls that run in the original leave theirs there
             session.log = WithReceipts(kept, session.id, session.cwd, lambda: session.tools)
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)

@@ -3,8 +3,8 @@
 import codecs
 import os
 from collections import deque
-from contextlib import suppress
 
+from agent_server.edits.agent_folder import open_agent_folder, open_subfolder
 from agent_server.tools.output import joined_cut, plain
 
 
@@ -91,42 +91,15 @@ class Spill:
             self._descriptor = None
 
 
-IGNORED = "out/\ntool-effects.jsonl\n"
-"""What git should not see of `.agent/` (spec §14)."""
-
-
 def _create(folder: str, name: str) -> int:
     """A new 0600 file in `.agent/out/`; no link is followed, so that it cannot land outside the workspace."""
-    root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    agent = open_agent_folder(folder)
     try:
-        agent = _subfolder(root, ".agent")
+        out = open_subfolder(agent, "out")
         try:
-            _ignore(agent)
-            out = _subfolder(agent, "out")
-            try:
-                return os.open(
-                    name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=out
-                )
-            finally:
-                os.close(out)
+            return os.open(name, flags, 0o600, dir_fd=out)
         finally:
-            os.close(agent)
+            os.close(out)
     finally:
-        os.close(root)
-
-
-def _subfolder(folder: int, name: str) -> int:
-    with suppress(FileExistsError):
-        os.mkdir(name, 0o700, dir_fd=folder)
-    return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-
-
-def _ignore(agent: int) -> None:
-    try:
-        file = os.open(
-            ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=agent
-        )
-    except FileExistsError:
-        return
-    with os.fdopen(file, "w", encoding="utf-8") as stream:
-        stream.write(IGNORED)
+        os.close(agent)

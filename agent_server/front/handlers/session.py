@@ -1,4 +1,4 @@
-"""How conversations begin and go on: `session/new`, `session/load`, `session/resume`, `session/fork`, `session/list`."""
+"""How conversations begin and go on: `session/new`, `load`, `resume`, `fork`, and `session/list`."""
 
 from agent_server.front.blocks import Json
 from agent_server.front.front import Front
@@ -7,7 +7,7 @@ from agent_server.front.params import Workspace, listing, session_id, workspace
 from agent_server.front.render import updates
 from agent_server.front.render.options import modes
 from agent_server.front.render.replay import replay
-from agent_server.front.rpc.dispatch import Incoming, Result
+from agent_server.front.rpc.dispatch import FollowUp, Incoming, Result
 from agent_server.loop.events import Notice
 from agent_server.loop.model import ToolKind
 from agent_server.session.session import Session
@@ -36,7 +36,8 @@ async def load(front: Front, incoming: Incoming) -> Result:
     view.replay(replay(session.entries, _kinds(session)), session.title)
     if (used := session.usage) is not None:
         view.stream.update(updates.usage(used), turn=None)
-    return Result(_state(session), view.begin((*_notices(place), *session.notices)))
+    begun = view.begin((*_notices(place), *session.notices))
+    return Result(_state(session), (*begun, *_left_open(front, session)))
 
 
 async def resume(front: Front, incoming: Incoming) -> Result:
@@ -46,7 +47,8 @@ async def resume(front: Front, incoming: Incoming) -> Result:
     seat.session = session_id(incoming.params)
     session = await front.sessions.load(seat.session, cwd=place.cwd, roots=place.roots, client=seat)
     notices = (*_notices(place), *session.notices)
-    return Result(_state(session), front.peer.view(session.id).begin(notices))
+    begun = front.peer.view(session.id).begin(notices)
+    return Result(_state(session), (*begun, *_left_open(front, session)))
 
 
 async def fork(front: Front, incoming: Incoming) -> Result:
@@ -69,6 +71,12 @@ async def list_sessions(front: Front, incoming: Incoming) -> Json:
     found, following = await front.sessions.list(cwd=cwd, cursor=cursor)
     page: Json = {"sessions": [_summary(one) for one in found]}
     return page | {"nextCursor": following} if following else page
+
+
+def _left_open(front: Front, session: Session) -> tuple[FollowUp, ...]:
+    """What became of edits that a stopped server had left open."""
+    stream = front.peer.view(session.id).stream
+    return front.peer.proposals.recall(stream, session.left_open)
 
 
 def _state(session: Session) -> Json:

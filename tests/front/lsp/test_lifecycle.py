@@ -74,6 +74,7 @@ async def test_a_running_turn_is_steered_and_stopped(tmp_path: Path) -> None:
             await client.request("agent/session/steer", {**stop, "expectedTurnId": "other"})
         assert (refused.value.code, refused.value.data["reason"]) == (-32801, "turn_mismatch")
         leave.set()
-        own = (await client.response(turn))["_meta"]["agent-server"]
+        result = await client.response(turn)
+        own: Any = result["_meta"]["agent-server"]
         assert own["detail"] == "soft_stop"
         assert own["unread"] == [steer["prompt"]]

@@ -1,0 +1,77 @@
+"""Receipts as a file in the workspace, `.agent/tool-effects.jsonl`: which calls may have changed something (R111).
+
+Six fields a line, metadata only: no argument, no output, no title ever comes here (I12). The table in the database is
+the truth (`receipts.py`); this is its copy for people and other programs.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent_server.edits.agent_folder import open_agent_folder
+from agent_server.loop.model import CallKey, Effect, Entry, ReplyEntry, ResultEntry, StartedEntry
+from agent_server.store.receipts import Phase
+
+NAME = "tool-effects.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One step of one call."""
+
+    at: datetime
+    session: str
+    key: CallKey
+    tool: str
+    transition: Phase
+    disposition: Effect | None
+
+    def text(self) -> str:
+        """As it stands in the file, with its line end."""
+        fields = {
+            "at": self.at.isoformat(timespec="milliseconds"),
+            "sessionId": self.session,
+            "toolCallId": str(self.key),
+            "tool": self.tool,
+            "transition": self.transition,
+            "disposition": self.disposition,
+        }
+        return json.dumps(fields, separators=(",", ":")) + "\n"
+
+
+def lines(
+    entries: Iterable[Entry], tools: Mapping[CallKey, str], *, session: str, at: datetime
+) -> Iterator[Line]:
+    """What these entries say about the effectful calls; `tools` are the names of those calls' tools."""
+    for entry in entries:
+        match entry:
+            case ReplyEntry():
+                keys = [call.key for call in entry.reply.calls]
+                transition, disposition = "pending", None
+            case StartedEntry():
+                keys, transition, disposition = [entry.key], "started", None
+            case ResultEntry():
+                keys, transition, disposition = [entry.key], "settled", entry.effect
+            case _:
+                continue
+        for key in keys:
+            if key in tools:
+                yield Line(at, session, key, tools[key], transition, disposition)
+
+
+def append(workspace: str, text: str) -> None:
+    """Put lines at the end of the workspace's file, which is made when absent, for this user alone. Blocks.
+
+    Raises:
+        OSError: it cannot be written, or something in the way is a link.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    agent = open_agent_folder(workspace)
+    try:
+        file = os.open(NAME, flags, 0o600, dir_fd=agent)
+    finally:
+        os.close(agent)
+    with os.fdopen(file, "a", encoding="utf-8") as stream:
+        stream.write(text)
