@@ -29,6 +29,9 @@ EXTENSIONS = (
     "_agent-server/session/steer",
     "_agent-server/edit/resolve",
     "_agent-server/edit/content",
+    "_agent-server/edit/revert",
+    "_agent-server/checkpoint/list",
+    "_agent-server/checkpoint/restore",
 )
 """Our own methods that an ACP client may call."""
 

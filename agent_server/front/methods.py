@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from agent_server.front.front import Front
 from agent_server.front.handlers import (
+    checkpoints,
     edits,
     handshake,
     lifecycle,
@@ -69,6 +70,9 @@ REQUESTS = (
     Request("session/steer", steer.steer, ours=True),
     Request("edit/resolve", edits.resolve, ours=True),
     Request("edit/content", edits.content, ours=True),
+    Request("edit/revert", checkpoints.revert, ours=True),
+    Request("checkpoint/list", checkpoints.list_checkpoints, ours=True),
+    Request("checkpoint/restore", checkpoints.restore, ours=True),
 )
 NOTIFICATIONS = (Notification("session/cancel", prompt.cancel),)
 

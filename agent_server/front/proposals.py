@@ -6,11 +6,13 @@ the texts of those that are open or were decided last.
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import anyio
 
 from agent_server.front.blocks import Json
 from agent_server.front.render import edits
+from agent_server.front.rpc.dispatch import FollowUp
 from agent_server.front.rpc.errors import INVALID_PARAMS, RpcError
 from agent_server.front.stream import Stream
 from agent_server.front.uris import path_of
@@ -125,6 +127,17 @@ class Proposals:
         change = _file(self._known(txn).proposal, uri)
         return change.base_text if side == "base" else change.new_text
 
+    def revision(self, txn: str) -> int | None:
+        """The last one that the client was told; None for an edit it has not heard of."""
+        entry = self._entries.get(txn)
+        return None if entry is None else entry.revision
+
+    def recall(self, stream: Stream, left_open: Sequence[EditChanged]) -> tuple[FollowUp, ...]:
+        """What became of edits that a dead process had left open, to be sent behind the answer to a load."""
+        if not stream.capabilities.edit_proposed:
+            return ()
+        return tuple(self._recalled(stream, event) for event in left_open)
+
     # ---- inside ------------------------------------------------------------------------------------------
 
     def _undecided(self, txn: str) -> Entry:
@@ -167,8 +180,14 @@ class Proposals:
         )
 
     def _tell(self, stream: Stream, entry: Entry, event: EditChanged) -> None:
-        entry.revision += 1
+        entry.revision = max(entry.revision + 1, event.proposal.revision)
         stream.own("edit/state", edits.edit_state(stream.session, event, revision=entry.revision))
+
+    def _recalled(self, stream: Stream, event: EditChanged) -> FollowUp:
+        entry = self._remember(Entry(event.proposal, None))
+        entry.answer = Answer("reject", by="the server stopped")
+        state = edits.edit_state(stream.session, event, revision=entry.revision)
+        return stream.own_follow_up("edit/state", state)
 
 
 def _file(proposal: Proposal, uri: str) -> FileChange:

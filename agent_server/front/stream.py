@@ -63,7 +63,11 @@ class Stream:
 
     def own(self, name: str, params: Json) -> None:
         """A notification of ours; the caller knows that the client wants it."""
-        self._connection.notify(wire_name(name, self._vocabulary, ours=True), params)
+        self._connection.notify(*self.own_follow_up(name, params))
+
+    def own_follow_up(self, name: str, params: Json) -> FollowUp:
+        """The same, to be sent by whoever answers a request."""
+        return wire_name(name, self._vocabulary, ours=True), params
 
     def status(self, status: Json) -> None:
         """`status`, to clients that know it."""

@@ -20,6 +20,9 @@ METHODS: Final = (
     "agent/session/steer",
     "agent/edit/resolve",
     "agent/edit/content",
+    "agent/edit/revert",
+    "agent/checkpoint/list",
+    "agent/checkpoint/restore",
 )
 """Requests."""
 NOTIFICATIONS: Final = ("agent/session/cancel",)

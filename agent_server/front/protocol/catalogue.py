@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_server.front.protocol.base import Wire
+from agent_server.front.protocol.checkpoints import (
+    CheckpointList,
+    CheckpointRestored,
+    EditReverted,
+    ListCheckpoints,
+    RestoreCheckpoint,
+    RevertEdit,
+)
 from agent_server.front.protocol.commands import (
     CommandStarted,
     NewSessionCommand,
@@ -124,6 +132,9 @@ METHODS: tuple[Method, ...] = (
     Method("agent/session/steer", "client", SteerTurn, TurnSteered, ours=True),
     Method("agent/edit/resolve", "client", ResolveEdit, EditResolved),
     Method("agent/edit/content", "client", EditContentRequest, EditContent),
+    Method("agent/edit/revert", "client", RevertEdit, EditReverted),
+    Method("agent/checkpoint/list", "client", ListCheckpoints, CheckpointList),
+    Method("agent/checkpoint/restore", "client", RestoreCheckpoint, CheckpointRestored),
     Method("agent/session/update", "server", SessionUpdate, capability="sessionUpdate"),
     Method("agent/status", "server", Status, capability="sessionUpdate"),
     Method(
