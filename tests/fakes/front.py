@@ -41,11 +41,12 @@ async def served(
     initialize: bool = True,
     strict: bool = True,
     around: FakeEquipment | None = None,
+    store: SessionStore | None = None,
     **equipment: Any,
 ) -> AsyncGenerator[World]:
     """A server on its own store, and an initialized client; at the end the oracle has nothing to say.
 
-    `around` replaces the equipment that the other arguments would make.
+    `around` replaces the equipment that the other arguments would make, `store` the one in `home`.
     """
     kit = around or FakeEquipment(ListModel(*steps), tools, policy or FakePolicy(), **equipment)
     there, back = MemoryPipe(), MemoryPipe()
@@ -58,7 +59,8 @@ async def served(
 
     client = AcpClient(back.receive, send, capabilities if capabilities is not None else {})
     with anyio.fail_after(10):
-        async with Sessions(SessionStore(home / "sessions.db"), lambda _: kit) as sessions:
+        opened = store or SessionStore(home / "sessions.db")
+        async with Sessions(opened, lambda _: kit) as sessions:
             connection = acp_connection(
                 sessions, connect, initialize_result=lambda: {"protocolVersion": 1}
             )

@@ -1,5 +1,6 @@
 """Equipment with the real tools and a real journal, around a model that follows a list."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent_server.edits.documents import Documents
@@ -11,7 +12,7 @@ from agent_server.store.blobs import BlobStore
 from agent_server.store.sessions import SessionStore
 from agent_server.tools.registry import build
 from agent_server.tools.services import Services
-from tests.fakes.loop import FakePolicy, ListModel, Say
+from tests.fakes.loop import FakePolicy, FakeTool, ListModel, Say
 from tests.fakes.session import FakeEquipment
 
 
@@ -28,8 +29,14 @@ class Open:
 class JournaledWorkbench(FakeEquipment):
     """`write` and `edit` as they are, over a store in `home`."""
 
-    def __init__(self, home: Path, *steps: Say, policy: FakePolicy | None = None) -> None:
-        super().__init__(ListModel(*steps), policy=policy or FakePolicy())
+    def __init__(
+        self,
+        home: Path,
+        *steps: Say,
+        policy: FakePolicy | None = None,
+        tools: Sequence[FakeTool] = (),
+    ) -> None:
+        super().__init__(ListModel(*steps), tools, policy or FakePolicy())
         self.store = SessionStore(home / "sessions.db")
         self.blobs = BlobStore(home / "blobs")
 
@@ -37,7 +44,8 @@ class JournaledWorkbench(FakeEquipment):
         journal = self.store.journal(place.id)
         transactions = Transactions(Documents(place.editor), journal, self.blobs, Leases())
         services = Services(place.cwd, transactions, Open())
-        return Kit(build(services), self.policy, transactions)
+        fakes = {tool.name: tool for tool in self.tools}
+        return Kit({**build(services), **fakes}, self.policy, transactions)
 
     def sessions(self) -> Sessions:
         """The sessions of the store; use once."""

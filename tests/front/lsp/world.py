@@ -8,38 +8,15 @@ from typing import Any
 
 import anyio
 
-from agent_server.edits.documents import Documents
 from agent_server.front.lsp.endpoint import Endpoint
 from agent_server.front.rpc.dialect import LSP
 from agent_server.front.rpc.memory import MemoryPipe, over
 from agent_server.loop.model import JsonObject
-from agent_server.session.ports import Kit, Place
 from agent_server.session.sessions import Sessions
-from agent_server.store.sessions import SessionStore
-from agent_server.tools.registry import build
-from agent_server.tools.services import Services
-from tests.fakes.journal import transactions
-from tests.fakes.loop import FakePolicy, FakeTool, ListModel, Say
+from tests.fakes.loop import FakePolicy, FakeTool, Say
 from tests.fakes.session import FakeEquipment
+from tests.fakes.workbench import JournaledWorkbench
 from tests.front.lsp.lsp_client import LspClient
-
-
-class Open:
-    """A policy on reading that has no secrets."""
-
-    def conceals(self, path: str) -> bool:
-        return False
-
-    def reads_freely(self, path: str) -> bool:
-        return True
-
-
-class Workbench(FakeEquipment):
-    """Equipment with the real tools over the connected editor."""
-
-    async def kit(self, place: Place) -> Kit:
-        services = Services(place.cwd, transactions(Documents(place.editor)), Open())
-        return Kit({**build(services), **{tool.name: tool for tool in self.tools}}, self.policy)
 
 
 @dataclass
@@ -79,7 +56,7 @@ async def served(
 
     The sessions open once `opening` is set, or fail with `failing`.
     """
-    kit = Workbench(ListModel(*steps), tools, policy or FakePolicy())
+    kit = JournaledWorkbench(home, *steps, policy=policy, tools=tools)
     there, back = MemoryPipe(), MemoryPipe()
     root = home / "w"
     root.mkdir(exist_ok=True)
@@ -92,7 +69,7 @@ async def served(
             await opening.wait()
         if failing is not None:
             raise failing
-        async with Sessions(SessionStore(home / "sessions.db"), lambda _: kit) as sessions:
+        async with kit.sessions() as sessions:
             yield sessions
 
     async def send(data: bytes) -> None:
