@@ -65,8 +65,9 @@ e2e: setup ## the tests with real processes, clients and editors
 sizes: .venv/.stamp ## the ten longest files and functions
 	@$(BIN)/python scripts/sizes.py
 
-bench: .venv/.stamp ## start-up, measured
-	$(BIN)/python benchmarks/startup.py
+bench: .venv/.stamp ## start-up and streaming, measured beside their floors
+	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.streaming
 
 ##@ Make
 .PHONY: setup schema snap lock

@@ -80,15 +80,27 @@ class Peer:
 
     def read(self) -> dict[str, object]:
         """The next message."""
-        message: dict[str, object] = json.loads(self._body())
+        message: dict[str, object] = json.loads(self.read_body())
         return message
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time the server has used so far, all threads (Linux: the clock of a process by its id)."""
+        return time.clock_gettime((~self.process.pid << 3) | 2)
+
+    @property
+    def pss_mb(self) -> float:
+        """Memory of the server's process, shared pages counted in proportion."""
+        rollup = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text(encoding="ascii")
+        return int(rollup.partition("\nPss:")[2].split()[0]) / 1024
 
     def _write(self, body: bytes) -> None:
         head = f"Content-Length: {len(body)}\r\n\r\n".encode() if self.framing == "lsp" else b""
         self._in.write(head + body + (b"" if self.framing == "lsp" else b"\n"))
         self._in.flush()
 
-    def _body(self) -> bytes:
+    def read_body(self) -> bytes:
+        """The next message as it came."""
         if self.framing == "acp":
             line = self._out.readline()
             if not line:
@@ -105,7 +117,32 @@ class Peer:
 
 def median(values: Sequence[float]) -> float:
     """The middle one."""
-    return sorted(values)[len(values) // 2]
+    return percentile(values, 50)
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """The value that so many percent do not exceed."""
+    return sorted(values)[len(values) * percent // 100]
+
+
+def configured(folder: str, base_url: str) -> Mapping[str, str]:
+    """The environment of an agent that keeps its files in `folder` and asks the model server."""
+    return {
+        "AGENT_SERVER_HOME": str(Path(folder, "home")),
+        "AGENT_SERVER_MODEL": "openai/mock",
+        "AGENT_SERVER_ENGINE": "http",
+        "OPENAI_API_KEY": "sk-mock",
+        "OPENAI_BASE_URL": base_url,
+    }
+
+
+def session_id(made: Mapping[str, object]) -> str:
+    """The id in the answer to `session/new`."""
+    match made:
+        case {"result": {"sessionId": str(session)}}:
+            return session
+        case _:
+            raise RuntimeError(f"no session was made: {made}")
 
 
 PYTHON = sys.executable
