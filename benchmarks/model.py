@@ -13,7 +13,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -88,10 +88,10 @@ def _answer(request: dict[str, Any], connection: socket.socket) -> Iterator[byte
     yield _end("stop")
 
 
-def _order(request: dict[str, Any]) -> list[str]:
+def _order(request: dict[str, Any]) -> Sequence[str]:
     said: Any = next(m["content"] for m in reversed(request["messages"]) if m["role"] == "user")
     text: str = said if isinstance(said, str) else "\n".join(part.get("text", "") for part in said)
-    words: list[str] = text.split()
+    words: Sequence[str] = text.split()
     # Behind a cancelled turn, the agent may send both prompts as one message.
     return words[max((n for n, word in enumerate(words) if word in VERBS), default=0) :]
 
