@@ -54,7 +54,8 @@ class BlobStore:
         return self._folder / found[1] / found[2]
 
     def _write(self, path: Path, data: bytes) -> None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         temporary = path.with_name(f"{secrets.token_hex(8)}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:

@@ -31,6 +31,7 @@ from agent_server.loop.model import (
 )
 from agent_server.loop.proposal import EditState
 from agent_server.session.edits import SessionEdits
+from agent_server.session.ports import Kit, Place
 from agent_server.session.session import Session
 from agent_server.session.sessions import Sessions
 from agent_server.store.blobs import BlobStore
@@ -206,6 +207,41 @@ async def test_at_the_end_of_a_turn_edits_are_committed_and_refusals_recorded(wo
     assert await states(work.parent, session.id) == [
         "proposed", "proposed", "approved", "applying", "verifying", "applied",
         "rejected", "committed",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("gated", [True, False])
+async def test_nothing_changes_before_the_call_is_started_and_the_edit_is_journaled(
+    work: Path, gated: bool
+):
+    """I13, seen at every line of the journal: what the file has, and whether the log says `started`."""
+    (work / "a.py").write_text("one\n")
+    seen: list[tuple[str, str, bool]] = []
+
+    class Watched(JournaledWorkbench):
+        async def kit(self, place: Place) -> Kit:
+            kit = await super().kit(place)
+            assert kit.transactions is not None
+            write = kit.transactions.write
+
+            async def watching(*lines: Line) -> None:
+                started = any(isinstance(e, StartedEntry) for e in session.entries)
+                seen.append((lines[-1].state, (work / "a.py").read_text(), started))
+                await write(*lines)
+
+            kit.transactions.write = watching
+            return kit
+
+    bench = Watched(
+        work.parent, edits("a.py", "one", "two"), DONE, policy=asking(*["edit"] * gated)
+    )
+    async with opened(bench) as sessions:
+        session = await sessions.new(cwd=str(work), client=RecordingClient())
+        await session.prompt(said("go"))
+
+    assert seen[:4] == [
+        ("proposed", "one\n", False), ("applying", "one\n", True),
+        ("verifying", "two\n", True), ("applied", "two\n", True),
     ]  # fmt: skip
 
 
