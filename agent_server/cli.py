@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from agent_server.commands.arguments import Arguments, parse
+from agent_server.config import Home
 from agent_server.loop.errors import AgentServerError
 
 
@@ -73,13 +74,37 @@ def _demo(arguments: Arguments) -> int:
 def _sessions(arguments: Arguments) -> int:
     import anyio  # asyncio
 
-    from agent_server.commands.sessions import list_sessions, show_session  # sqlite3
+    from agent_server.commands import sessions  # sqlite3
     from agent_server.config_load import find_home
 
-    path = find_home(os.environ).sessions_db
-    if arguments.action == "show" and arguments.session is not None:
-        return anyio.run(show_session, path, arguments.session)
-    return anyio.run(lambda: list_sessions(path, as_json=arguments.as_json))
+    home = find_home(os.environ)
+    path, session = home.sessions_db, arguments.session or ""
+    match arguments.action:
+        case "show":
+            return anyio.run(sessions.show_session, path, session)
+        case "delete":
+            return anyio.run(sessions.delete_session, path, session)
+        case "export":
+            return _export(arguments, home)
+        case "list" | None:
+            return anyio.run(lambda: sessions.list_sessions(path, as_json=arguments.as_json))
+
+
+def _export(arguments: Arguments, home: Home) -> int:
+    import anyio  # asyncio
+
+    from agent_server.commands.export import export_session  # the renderers
+
+    async def run() -> int:
+        return await export_session(
+            home,
+            arguments.session or "",
+            arguments.form,
+            output=arguments.output,
+            environ=os.environ,
+        )
+
+    return anyio.run(run)
 
 
 def _doctor(arguments: Arguments) -> int:

@@ -113,7 +113,7 @@ def test_help_names_the_commands_and_what_comes_later(capsys: pytest.CaptureFixt
     assert all(
         name in out for name in ("acp", "lsp", "chat", "demo", "sessions", "doctor", "schema")
     )
-    assert "planned: models, login, logout, sessions export" in out
+    assert "planned: models, login, logout." in out
 
 
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]):
@@ -214,3 +214,48 @@ def test_show_renders_what_was_said_and_what_each_call_did(
 def test_show_of_an_unknown_session_says_so(capsys: pytest.CaptureFixture[str]):
     assert main(["sessions", "show", "nobody"]) == 1
     assert capsys.readouterr().err == "agent-server: there is no session 'nobody'\n"
+
+
+def test_a_session_is_exported_without_the_credentials_of_the_environment(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    session = kept(home, said("my key is sk-0123456789"), title="Keys: sk-0123456789")
+
+    for form, begins in (("md", "# Keys: [masked]\n"), ("json", "{\n"), ("html", "<!doctype")):
+        assert main(["sessions", "export", session, "--format", form]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith(begins)
+        assert "my key is [masked]" in out
+        assert "sk-0123456789" not in out
+
+
+def test_an_export_into_a_file_is_for_its_owner_alone(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    session = kept(home, said("hello"))
+    file = tmp_path / "out.md"
+
+    assert main(["sessions", "export", session, "--output", str(file)]) == 0
+    assert "> hello" in file.read_text("utf-8")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert capsys.readouterr().out == f"Session {session} was written to {file}\n"
+    assert main(["sessions", "export", session, "--output", str(tmp_path)]) == 1
+    assert f"{tmp_path} cannot be written" in capsys.readouterr().err
+
+
+def test_delete_forgets_a_session_and_does_not_know_another(
+    home: Path, capsys: pytest.CaptureFixture[str]
+):
+    session = kept(home, said("hello"))
+
+    assert main(["sessions", "delete", session]) == 0
+    assert capsys.readouterr().out == f"Session {session} was deleted.\n"
+    for action in ("delete", "export", "show"):
+        assert main(["sessions", action, session]) == 1
+        assert f"there is no session '{session}'" in capsys.readouterr().err
+
+
+def test_deleting_from_no_store_makes_none(home: Path):
+    assert main(["sessions", "delete", "nobody"]) == 1
+    assert not (home / "state" / "sessions.db").exists()

@@ -14,11 +14,13 @@ from agent_server.version import __version__
 
 Command = Literal["acp", "lsp", "chat", "demo", "sessions", "doctor", "schema"]
 COMMANDS: tuple[Command, ...] = get_args(Command)
-ACTIONS = ("list", "show")
+Action = Literal["list", "show", "export", "delete"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+FORMATS = ("md", "json", "html")
 LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 OPTIONS = (
     "--model", "--mode", "--config", "--log-level", "--log-file", "--trace",
-    "--version", "--help", "--resume", "--yes", "--no", "--json",
+    "--version", "--help", "--resume", "--yes", "--no", "--json", "--format", "--output",
 )  # fmt: skip
 
 DESCRIPTION = (
@@ -26,7 +28,7 @@ DESCRIPTION = (
     "starts it on a pipe (the first byte says which protocol), and chats on a terminal."
 )
 LATER = (
-    "Not in this version, planned: models, login, logout, sessions export, sessions delete. "
+    "Not in this version, planned: models, login, logout. "
     "Settings: config.toml; `agent-server doctor` says where it is and what it found."
 )
 
@@ -43,10 +45,14 @@ class Arguments:
     """`chat`: the session to go on with; empty means the last one in this folder."""
     answer: Literal["yes", "no"] | None = None
     """`chat`, `demo`: how every question is answered; None asks the person."""
-    action: Literal["list", "show"] | None = None
+    action: Action | None = None
     """`sessions`."""
     session: str | None = None
-    """`sessions show`."""
+    """`sessions show`, `export`, `delete`."""
+    form: Literal["md", "json", "html"] = "md"
+    """`sessions export`."""
+    output: str | None = None
+    """`sessions export`: a file; None is stdout."""
     as_json: bool = False
     """`sessions list`."""
 
@@ -66,8 +72,10 @@ def parse(argv: Sequence[str]) -> Arguments:
         prompt=prompt or None,
         resume=_text(found, "resume"),
         answer=cast('Literal["yes", "no"] | None', found.get("answer")),
-        action=cast('Literal["list", "show"] | None', found.get("action")),
+        action=cast("Action | None", found.get("action")),
         session=_text(found, "session"),
+        form=cast('Literal["md", "json", "html"]', found.get("form", "md")),
+        output=_text(found, "output"),
         as_json=bool(found.get("as_json")),
     )
 
@@ -94,7 +102,7 @@ def _in_our_words(message: str) -> str:
         case "ACTION":
             return f"unknown action {wrong['word']!r}{_meant(wrong['word'], ACTIONS)}"
         case _:
-            return message + _meant(wrong["word"], (*MODES, *LEVELS))
+            return message + _meant(wrong["word"], (*MODES, *LEVELS, *FORMATS))
 
 
 def _meant(word: str, known: Sequence[str]) -> str:
@@ -191,3 +199,11 @@ def _add_sessions(parser: argparse.ArgumentParser) -> None:
         "show", help="one session's transcript, with the effects of its calls"
     )
     show.add_argument("session", metavar="ID")
+    export = actions.add_parser(
+        "export", help="one session as a document, credentials of this environment masked"
+    )
+    export.add_argument("session", metavar="ID")
+    export.add_argument("--format", dest="form", choices=FORMATS, default="md")
+    export.add_argument("--output", metavar="FILE", help="a file instead of stdout")
+    delete = actions.add_parser("delete", help="forget one session")
+    delete.add_argument("session", metavar="ID")

@@ -1,4 +1,4 @@
-"""`sessions list` and `sessions show`: the store from outside. Neither writes a message nor takes a lock."""
+"""`sessions list`, `show`, `delete`: the store from outside. None writes a message or takes a lock."""
 
 import json
 from collections.abc import Sequence
@@ -44,6 +44,21 @@ async def show_session(path: Path, session: str) -> int:
     say(f"updated  {record.updated.astimezone():%Y-%m-%d %H:%M}")
     for line in render(log.entries):
         say(line)
+    return 0
+
+
+async def delete_session(path: Path, session: str) -> int:
+    """Forget a session.
+
+    Raises:
+        UnknownSession: no session has that id.
+        SessionBusy: a process holds it; the sentence names it.
+        StoreFailure: it could not be deleted.
+    """
+    async with aclosing(SessionStore(path)) as store:
+        await store.read(SessionId(session))  # does not make a file where there is none
+        await store.delete(SessionId(session))
+    say(f"Session {session} was deleted.")
     return 0
 
 
