@@ -35,8 +35,8 @@ from agent_server.loop.model import JsonObject
 logger = logging.getLogger(__name__)
 
 GRACE_S: Final = 0.7
-"""How long requests that were read may still be answered after the end of input. The two seconds of spec §14 are for all
-of the end: what is left of them is the second that a command has between TERM and KILL."""
+"""How long requests that were read may still be answered after the end of input. The two seconds of spec §14 are for
+all of the end: what is left of them is the second that a command has between TERM and KILL."""
 _SETTLE_S: Final = 4.0
 """How long handlers may take to answer their own cancellation, once the grace is over: a command that resists is ended
 by TERM and, a second later, KILL, and the prompt is answered only then. All others take milliseconds."""
