@@ -36,11 +36,13 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
     return write
 
 
+@pytest.mark.row("R19")
 def test_chat_gives_the_answer_as_text(script: Callable[..., Any]) -> None:
     with Agent(**script({"text": "hello there"})) as agent:
         assert agent.chat("hi") == "hello there"
 
 
+@pytest.mark.row("R19")
 def test_several_prompts_are_one_conversation(script: Callable[..., Any]) -> None:
     with Agent(**script({"text": "one"}, {"text": "two"})) as agent:
         first, second = agent.run_conversation("a"), agent.run_conversation("b")
@@ -49,6 +51,7 @@ def test_several_prompts_are_one_conversation(script: Callable[..., Any]) -> Non
         assert first.session == second.session == agent.session
 
 
+@pytest.mark.row("R19")
 def test_a_result_has_messages_reason_detail_usage_and_text(script: Callable[..., Any]) -> None:
     read = {"calls": [{"name": "list", "arguments": {}}], "usage": {"input": 10, "output": 1}}
     done = {"text": "an empty folder", "usage": {"input": 20, "output": 2}}

@@ -100,6 +100,7 @@ async def test_a_cancel_in_the_packet_of_its_prompt_ends_it_before_it_says_a_wor
         pytest.param(hang(), lambda s, i, model: model.asked(1), id="never spoke"),
     ],
 )
+@pytest.mark.row("R30", "R134")
 async def test_a_cancel_while_the_model_answers_closes_its_socket(
     wire: Wire, answer: Answer, moment: Moment, tmp_path: Path
 ) -> None:
@@ -162,6 +163,7 @@ async def test_a_cancel_while_a_question_is_open_runs_nothing_whatever_is_answer
 
 
 @both_wires
+@pytest.mark.row("R30")
 async def test_a_cancel_between_two_tries_is_not_kept_waiting(wire: Wire, tmp_path: Path) -> None:
     async def backing_off(server: Server, session: str, model: ModelServer) -> None:
         await model.asked(1)
@@ -177,6 +179,7 @@ async def test_a_cancel_between_two_tries_is_not_kept_waiting(wire: Wire, tmp_pa
         assert model.refused == []
 
 
+@pytest.mark.row("R30")
 async def test_a_cancel_while_the_past_is_summarised_keeps_the_past(tmp_path: Path) -> None:
     async def summarising(server: Server, session: str, model: ModelServer) -> None:
         await model.asked(4)

@@ -64,6 +64,7 @@ async def test_the_end_of_input_ends_an_idle_agent(wire: Wire, begun: bool, tmp_
 
 
 @both_wires
+@pytest.mark.row("R34", "R35")
 async def test_the_end_of_input_in_the_middle_of_an_answer_keeps_what_was_said(
     wire: Wire, tmp_path: Path
 ) -> None:
@@ -89,6 +90,7 @@ async def test_the_end_of_input_in_the_middle_of_an_answer_keeps_what_was_said(
 
 
 @both_wires
+@pytest.mark.row("R34")
 async def test_the_end_of_input_in_the_middle_of_a_command_ends_all_of_its_processes(
     wire: Wire, tmp_path: Path
 ) -> None:

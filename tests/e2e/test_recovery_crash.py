@@ -35,6 +35,7 @@ async def killed(server: Server) -> None:
 
 
 @both_wires
+@pytest.mark.row("R110")
 async def test_killed_between_two_calls_the_first_result_is_kept_and_the_other_is_unknown(
     wire: Wire, tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ async def at_once(server: Server, model: ModelServer) -> None:
     ],
     ids=["at once", "asked", "half said", "confirming", "half an argument", "backing off"],
 )
+@pytest.mark.row("R105", "R106", "R110")
 async def test_killed_at_any_moment_the_session_goes_on(
     answer: Answer, moment: Moment, tmp_path: Path
 ) -> None:
@@ -265,6 +267,7 @@ async def test_a_load_shows_everything_once_in_order_before_its_response(tmp_pat
         assert model.refused == []
 
 
+@pytest.mark.row("R35")
 async def test_a_client_gone_in_the_middle_of_a_turn_finds_it_marked_as_interrupted(
     tmp_path: Path,
 ) -> None:

@@ -17,6 +17,7 @@ SCENARIOS = sorted(Path(scenario.__file__).parent.glob("*.md"))
 @pytest.mark.parametrize("engine", ["http", "litellm"])
 @pytest.mark.parametrize("wire", ["acp", "lsp", "chat"])
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.row("R18")
 async def test_a_conversation_gives_the_same_log_over_every_wire_and_engine(
     path: Path, wire: Wire, engine: str, tmp_path: Path
 ):

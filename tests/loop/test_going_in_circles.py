@@ -36,6 +36,7 @@ def circling(times: int, *, answers: list[Answer | None]) -> Stage:
     return stage(*steps, Say("enough"), tools=[FakeTool("same", same)], person=FakePerson(answers))
 
 
+@pytest.mark.row("R28")
 async def test_the_fifth_identical_call_asks_the_person_whether_to_go_on():
     s = circling(9, answers=[NO])
     done = await play(s)
@@ -63,6 +64,7 @@ async def test_the_question_is_shown_as_a_call_that_begins_and_ends():
     ]
 
 
+@pytest.mark.row("R28")
 async def test_a_cycle_of_rounds_with_the_same_results_is_a_loop():
     rounds = [Say(calls=((name, "{}"),)) for name in ("read", "look") * 5]
     s = stage(*rounds, tools=[FakeTool("read"), FakeTool("look")], person=FakePerson([NO]))

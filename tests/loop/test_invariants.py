@@ -219,6 +219,7 @@ COMMON = settings(
 
 @COMMON
 @given(steps, answers, st.one_of(st.none(), st.integers(1, 40)))
+@pytest.mark.row("R14", "R30", "R112", "R130", "R132", "R149")
 async def test_two_turns_with_a_cancel_anywhere_leave_a_valid_log_and_whole_events(
     script: list[Say], replies: list[Answer], cancel_at: int | None
 ):
@@ -234,6 +235,7 @@ async def test_two_turns_with_a_cancel_anywhere_leave_a_valid_log_and_whole_even
 
 @COMMON
 @given(steps, answers, st.data())
+@pytest.mark.row("R105", "R107", "R109", "R110")
 async def test_a_crash_after_any_commit_is_settled_once_and_the_next_turn_works(
     script: list[Say], replies: list[Answer], data: st.DataObject
 ):
@@ -258,6 +260,7 @@ async def test_a_crash_after_any_commit_is_settled_once_and_the_next_turn_works(
 
 @COMMON
 @given(steps, answers)
+@pytest.mark.row("R117")
 async def test_a_request_without_its_last_message_is_a_prefix_of_the_next_one(
     script: list[Say], replies: list[Answer]
 ):
@@ -272,6 +275,7 @@ async def test_a_request_without_its_last_message_is_a_prefix_of_the_next_one(
 
 @COMMON
 @given(steps, answers)
+@pytest.mark.row("R73")
 async def test_no_legal_cut_splits_a_batch(script: list[Say], replies: list[Answer]):
     world = World(script, replies)
     await world.turn("t1", 1)

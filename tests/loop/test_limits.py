@@ -133,3 +133,12 @@ async def test_three_replies_of_nothing_but_bad_calls_end_the_turn_and_a_good_on
     mixed = stage(*bad[:2], *reading(1), *bad[2:4], Say("fine"), tools=[FakeTool("read")])
     mixed.limits = Limits(same_error=99)
     assert (await play(mixed)).reason is DoneReason.MODEL_STOP
+
+
+@pytest.mark.row("R45")
+@pytest.mark.parametrize("said_before", ["", "I must not"])
+async def test_a_refusal_is_asked_for_once_and_is_an_end_of_its_own(said_before: str):
+    s = stage(Say(said_before, finish="content_filter"), Say("never"))
+    done = await play(s)
+    assert (done.reason, done.detail) == (DoneReason.MODEL_STOP, "refusal")
+    assert len(s.model.requests) == 1

@@ -45,6 +45,7 @@ def results(s: Stage) -> list[str]:
         (Fault.REFUSAL, 1),
     ],
 )
+@pytest.mark.row("R45", "R50", "R51")
 async def test_the_next_model_goes_on_when_the_first_cannot(fault: Fault, asked: int):
     s = stage(*[Say("half", fault=fault)] * 5, limits=QUICK)
     other = ListModel(Say("whole"))
@@ -65,6 +66,7 @@ async def test_the_next_model_goes_on_when_the_first_cannot(fault: Fault, asked:
         (Fault.INVALID, "invalid", 1),
     ],
 )
+@pytest.mark.row("R32", "R52")
 async def test_without_another_model_the_turn_ends_with_what_was_wrong(
     fault: Fault, detail: str, asked: int
 ):
@@ -81,6 +83,7 @@ async def test_a_rate_limit_that_lasts_longer_than_our_patience_is_not_slept_thr
     assert len(s.model.requests) == 1
 
 
+@pytest.mark.row("R43")
 async def test_three_replies_that_only_think_fail_over_as_incomplete():
     s = stage(*[Say(thinking="hm")] * 3)
     other = ListModel(Say("at last"))
@@ -91,6 +94,7 @@ async def test_three_replies_that_only_think_fail_over_as_incomplete():
     assert len(s.model.requests) == 3
 
 
+@pytest.mark.row("R43")
 async def test_an_answer_after_two_thoughts_needs_no_other_model():
     s = stage(Say(thinking="hm"), Say(thinking="hm"), Say("now"))
     other = ListModel()
@@ -98,6 +102,7 @@ async def test_an_answer_after_two_thoughts_needs_no_other_model():
     assert other.requests == []
 
 
+@pytest.mark.row("R44")
 async def test_a_call_cut_by_the_output_limit_is_asked_for_again_with_a_larger_one():
     tool = FakeTool("write", read_only=False)
     cut = Say(calls=(("write", '{"path": "README.md", "content": "half'),), finish="length")
@@ -108,6 +113,7 @@ async def test_a_call_cut_by_the_output_limit_is_asked_for_again_with_a_larger_o
     assert (s.model.requests[1].max_output or 0) > 0
 
 
+@pytest.mark.row("R44")
 async def test_a_call_that_stays_cut_is_never_run_and_the_model_is_told_to_send_less():
     tool = FakeTool("write", read_only=False)
     cut = Say(calls=(("write", '{"path": "README.md", "content": "half'),), finish="length")
@@ -119,6 +125,7 @@ async def test_a_call_that_stays_cut_is_never_run_and_the_model_is_told_to_send_
     assert len(s.model.requests) == 4
 
 
+@pytest.mark.row("R44")
 async def test_a_text_cut_by_the_output_limit_is_continued_twice_and_then_accepted():
     s = stage(*[Say("part", finish="length")] * 5)
     done = await play(s)
@@ -129,6 +136,7 @@ async def test_a_text_cut_by_the_output_limit_is_continued_twice_and_then_accept
     assert "cut" in str(last)
 
 
+@pytest.mark.row("R10", "R78")
 async def test_a_read_starts_while_the_reply_still_streams():
     began = anyio.Event()
 
@@ -144,6 +152,7 @@ async def test_a_read_starts_while_the_reply_still_streams():
     assert len(results(s)) == 2
 
 
+@pytest.mark.row("R10", "R78")
 async def test_nothing_behind_an_effectful_call_starts_early():
     read, write = FakeTool("read"), FakeTool("write", read_only=False)
     s = stage(Say(calls=(("write", "{}"), ("read", "{}"))), Say("ok"), tools=[read, write])
@@ -170,6 +179,7 @@ async def test_a_read_that_ran_for_a_reply_that_failed_leaves_no_trace_in_the_lo
     assert results(s) == []
 
 
+@pytest.mark.row("R81")
 async def test_a_read_that_fails_for_a_passing_reason_is_tried_once_more():
     async def flaky(context: CallContext, arguments: JsonObject) -> ToolResult:
         passing = len(tool.ran) == 1
@@ -184,6 +194,7 @@ async def test_a_read_that_fails_for_a_passing_reason_is_tried_once_more():
     assert len(s.of(CallStarted)) == 1
 
 
+@pytest.mark.row("R133", "R136")
 async def test_a_redirect_drops_the_answer_and_quotes_it_in_the_correction():
     s = stage(Say("I will use spaces", hang=True), Say("tabs then"))
     turn = s.turn()
@@ -206,6 +217,7 @@ async def test_a_redirect_drops_the_answer_and_quotes_it_in_the_correction():
     assert [e.reply.text for e in s.log.entries if isinstance(e, ReplyEntry)] == ["tabs then"]
 
 
+@pytest.mark.row("R133")
 async def test_a_soft_stop_lets_the_running_batch_end():
     s = stage(
         Say(calls=(("read", "{}"), ("read", '{"n": 1}'))),

@@ -46,6 +46,7 @@ def states(s: Stage) -> list[str]:
     return [e.state for e in s.events if isinstance(e, StateChanged)]
 
 
+@pytest.mark.row("R2", "R4", "R7")
 async def test_a_text_without_calls_ends_the_turn_after_one_request():
     s = stage(Say("hi there"))
     done = await play(s)
@@ -54,6 +55,7 @@ async def test_a_text_without_calls_ends_the_turn_after_one_request():
     assert "".join(e.text for e in s.events if isinstance(e, TextDelta)).strip() == "hi there"
 
 
+@pytest.mark.row("R8", "R141", "R147")
 async def test_states_are_visited_in_the_order_of_the_reference():
     s = stage(Say(calls=(("read", "{}"),)), Say("done"), tools=[FakeTool("read")])
     await play(s)
@@ -61,6 +63,7 @@ async def test_states_are_visited_in_the_order_of_the_reference():
 
 
 @pytest.mark.parametrize("finish", ["stop", "tool_calls"])
+@pytest.mark.row("R5", "R6", "R7")
 async def test_calls_run_whatever_the_finish_label_says(finish: Finish):
     tool = FakeTool("read")
     s = stage(Say(calls=(("read", "{}"),), finish=finish), Say("done"), tools=[tool])
@@ -69,6 +72,7 @@ async def test_calls_run_whatever_the_finish_label_says(finish: Finish):
     assert len(s.model.requests) == 2
 
 
+@pytest.mark.row("R79")
 async def test_results_reach_the_model_in_call_order_whatever_finished_first():
     slow_may_end = anyio.Event()
 
@@ -94,6 +98,7 @@ async def test_results_reach_the_model_in_call_order_whatever_finished_first():
     assert results(s) == ["fast", "slow"]
 
 
+@pytest.mark.row("R11", "R76", "R78")
 async def test_an_effectful_call_is_a_barrier_between_reads():
     running: list[str] = []
     overlaps: list[tuple[str, ...]] = []
@@ -115,6 +120,7 @@ async def test_an_effectful_call_is_a_barrier_between_reads():
     assert all("2" not in seen or seen == ("2",) for seen in overlaps)
 
 
+@pytest.mark.row("R106")
 async def test_started_is_logged_before_an_effectful_tool_runs_and_not_for_reads():
     seen: list[bool] = []
     s = stage(Say(calls=(("write", "{}"), ("read", "{}"))), Say("ok"))
@@ -130,6 +136,7 @@ async def test_started_is_logged_before_an_effectful_tool_runs_and_not_for_reads
     assert seen == [True, False]
 
 
+@pytest.mark.row("R84", "R91")
 async def test_an_unknown_tool_is_answered_with_the_nearest_name():
     s = stage(Say(calls=(("raed", "{}"),)), Say("ok"), tools=[FakeTool("read")])
     await play(s)
@@ -137,6 +144,7 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_name():
 
 
 @pytest.mark.parametrize("raw", ["[]", '"x"', '{"a": 1,}', '{"{"a":1}', '{"a": "cut'])
+@pytest.mark.row("R84", "R91")
 async def test_malformed_arguments_are_a_result_and_the_sibling_still_runs(raw: str):
     tool = FakeTool("read")
     s = stage(Say(calls=(("read", raw), ("read", '{"p": 1}'))), Say("ok"), tools=[tool])
@@ -152,6 +160,7 @@ async def test_empty_arguments_mean_none(raw: str):
     assert tool.ran == [{}]
 
 
+@pytest.mark.row("R82")
 async def test_the_second_of_two_identical_calls_in_a_reply_is_not_run():
     tool = FakeTool("read")
     s = stage(Say(calls=(("read", "{}"), ("read", "{}"))), Say("ok"), tools=[tool])
@@ -160,6 +169,7 @@ async def test_the_second_of_two_identical_calls_in_a_reply_is_not_run():
     assert any("identical to call 1" in r for r in results(s))
 
 
+@pytest.mark.row("R80")
 async def test_a_tool_that_raises_gives_a_result_and_the_turn_goes_on():
     async def broken(context: CallContext, arguments: JsonObject) -> ToolResult:
         raise ValueError("boom")
@@ -181,6 +191,7 @@ async def test_a_policy_that_breaks_blocks():
 ASK = FakePolicy({"run": Decision("ask", "because")})
 
 
+@pytest.mark.row("R12", "R112")
 async def test_after_a_rejection_the_siblings_go_on_and_every_call_has_a_result():
     run_, read = FakeTool("run", read_only=False), FakeTool("read")
     person = FakePerson(
@@ -195,6 +206,7 @@ async def test_after_a_rejection_the_siblings_go_on_and_every_call_has_a_result(
     assert "use tabs" in results(s)[1]
 
 
+@pytest.mark.row("R12", "R112")
 async def test_an_answer_cancelled_ends_the_turn_and_runs_nothing_more():
     tool = FakeTool("run", read_only=False)
     person = FakePerson([Answer("allow_once"), Answer("cancelled")])
@@ -222,6 +234,7 @@ async def cancelled_when(s: Stage, reached: anyio.Event) -> None:
             scopes[0].cancel()
 
 
+@pytest.mark.row("R30", "R109")
 async def test_cancel_while_an_effectful_tool_runs_settles_it_as_unknown():
     reached = anyio.Event()
 
@@ -242,6 +255,7 @@ async def test_cancel_while_an_effectful_tool_runs_settles_it_as_unknown():
     assert isinstance(s.events[-1], TurnDone)
 
 
+@pytest.mark.row("R30", "R134", "R136")
 async def test_cancel_while_streaming_keeps_the_text_for_people_only():
     reached = anyio.Event()
     s = stage(Say("one two", hang=True))
@@ -266,6 +280,7 @@ async def test_cancel_while_streaming_keeps_the_text_for_people_only():
     assert [e.text.strip() for e in s.log.entries if isinstance(e, PartialEntry)] == ["one two"]
 
 
+@pytest.mark.row("R30", "R107")
 async def test_cancel_while_a_question_is_open_settles_the_call_as_not_run():
     reached = anyio.Event()
     tool = FakeTool("run", read_only=False)
@@ -276,6 +291,7 @@ async def test_cancel_while_a_question_is_open_settles_the_call_as_not_run():
     assert [e.effect for e in s.log.entries if isinstance(e, ResultEntry)] == ["none"]
 
 
+@pytest.mark.row("R9", "R20", "R22")
 async def test_at_the_step_limit_one_summary_is_asked_for_without_tools():
     s = stage(*[Say(calls=(("read", f'{{"n": {i}}}'),)) for i in range(2)], Say("so far so good"))
     s.tools["read"] = FakeTool("read")
@@ -286,6 +302,7 @@ async def test_at_the_step_limit_one_summary_is_asked_for_without_tools():
     assert s.model.requests[2].tools == ()
 
 
+@pytest.mark.row("R15", "R25")
 async def test_the_token_budget_of_the_session_ends_the_turn_between_steps():
     s = stage(
         *[Say(calls=(("read", f'{{"n": {i}}}'),)) for i in range(9)], tools=[FakeTool("read")]
@@ -296,6 +313,7 @@ async def test_the_token_budget_of_the_session_ends_the_turn_between_steps():
     assert len(s.model.requests) == 2
 
 
+@pytest.mark.row("R51")
 async def test_a_transient_fault_is_retried_and_its_text_declared_void():
     s = stage(Say("half an", fault=Fault.TRANSIENT), Say("whole"), limits=Limits(max_delay_s=0))
     done = await play(s)
@@ -305,6 +323,7 @@ async def test_a_transient_fault_is_retried_and_its_text_declared_void():
     assert [e.reply.text for e in s.log.entries if isinstance(e, ReplyEntry)] == ["whole"]
 
 
+@pytest.mark.row("R31")
 async def test_an_invalid_request_is_not_repeated():
     s = stage(Say(fault=Fault.INVALID), Say("never"))
     done = await play(s)
@@ -312,6 +331,7 @@ async def test_an_invalid_request_is_not_repeated():
     assert len(s.model.requests) == 1
 
 
+@pytest.mark.row("R39", "R42")
 async def test_an_empty_reply_is_asked_for_once_more_with_the_same_messages():
     s = stage(Say(), Say("now"))
     done = await play(s)
@@ -319,6 +339,7 @@ async def test_an_empty_reply_is_asked_for_once_more_with_the_same_messages():
     assert s.model.requests[0].messages == s.model.requests[1].messages
 
 
+@pytest.mark.row("R39", "R41", "R42")
 async def test_two_empty_replies_without_tools_end_the_turn():
     s = stage(Say(), Say(), Say("late"))
     done = await play(s)
@@ -326,6 +347,7 @@ async def test_two_empty_replies_without_tools_end_the_turn():
     assert len(s.model.requests) == 2
 
 
+@pytest.mark.row("R40", "R41", "R42")
 async def test_after_tools_a_second_empty_reply_is_nudged_once():
     s = stage(Say(calls=(("read", "{}"),)), Say(), Say(), Say("ok"), tools=[FakeTool("read")])
     done = await play(s)
@@ -336,6 +358,7 @@ async def test_after_tools_a_second_empty_reply_is_nudged_once():
     assert not any("empty" in str(e) for e in s.log.entries)
 
 
+@pytest.mark.row("R26", "R32", "R90")
 async def test_the_same_error_ends_the_turn_at_its_fourth_time():
     async def bad(context: CallContext, arguments: JsonObject) -> ToolResult:
         return ToolResult(False, f"line {len(tool.ran)} is wrong", code="x")
@@ -347,6 +370,7 @@ async def test_the_same_error_ends_the_turn_at_its_fourth_time():
     assert len(s.model.requests) == 4
 
 
+@pytest.mark.row("R90")
 async def test_four_equal_failures_in_one_reply_are_one_attempt():
     async def bad(context: CallContext, arguments: JsonObject) -> ToolResult:
         return ToolResult(False, "wrong", code="x")
@@ -357,6 +381,7 @@ async def test_four_equal_failures_in_one_reply_are_one_attempt():
 
 
 @pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.row("R28")
 async def test_the_identical_call_is_warned_then_refused_then_ends_the_turn(ok: bool):
     async def same(context: CallContext, arguments: JsonObject) -> ToolResult:
         return ToolResult(ok, "same", code=None if ok else "x")
@@ -371,6 +396,7 @@ async def test_the_identical_call_is_warned_then_refused_then_ends_the_turn(ok: 
     assert len(s.model.requests) <= 5
 
 
+@pytest.mark.row("R28")
 async def test_polling_with_changing_results_is_no_loop():
     async def poll(context: CallContext, arguments: JsonObject) -> ToolResult:
         return ToolResult(True, f"{len(tool.ran)} done")
@@ -381,6 +407,7 @@ async def test_polling_with_changing_results_is_no_loop():
     assert len(tool.ran) == 8
 
 
+@pytest.mark.row("R27")
 async def test_three_empty_tool_outputs_end_the_turn():
     async def nothing(context: CallContext, arguments: JsonObject) -> ToolResult:
         return ToolResult(True, "")
@@ -392,6 +419,7 @@ async def test_three_empty_tool_outputs_end_the_turn():
     assert (done.reason, done.detail) == (DoneReason.LOOP_DETECTED, "empty_results")
 
 
+@pytest.mark.row("R29")
 async def test_a_tool_that_ends_the_turn_needs_no_second_request():
     s = stage(Say(calls=(("finish", "{}"),)), tools=[FakeTool("finish", ends_turn=True)])
     done = await play(s)
@@ -400,6 +428,7 @@ async def test_a_tool_that_ends_the_turn_needs_no_second_request():
 
 
 @pytest.mark.parametrize("commits", range(6))
+@pytest.mark.row("R113")
 async def test_a_store_that_fails_ends_the_turn_before_the_next_effect(commits: int):
     tool = FakeTool("run", read_only=False)
     s = stage(Say(calls=(("run", "{}"),)), Say("ok"), tools=[tool], log=MemoryLog(fail_at=commits))
@@ -413,6 +442,7 @@ async def test_a_store_that_fails_ends_the_turn_before_the_next_effect(commits: 
     assert announced == {e.key for e in s.events if isinstance(e, CallFinished)}
 
 
+@pytest.mark.row("R133")
 async def test_what_the_person_adds_joins_after_the_batch():
     s = stage(Say(calls=(("read", "{}"),)), Say("ok"))
     turn = s.turn()
@@ -427,6 +457,7 @@ async def test_what_the_person_adds_joins_after_the_batch():
     assert kinds == ["UserMessage", "AssistantMessage", "ToolMessage", "UserMessage"]
 
 
+@pytest.mark.row("R13", "R62", "R66")
 async def test_an_overflow_is_answered_by_one_forced_compaction():
     s = stage(Say("a"), tools=[])
     await play(s, "first task")

@@ -206,6 +206,7 @@ def test_odd_arguments_stay_what_they_are_beside_a_good_call(arguments: str | No
 
 
 @pytest.mark.parametrize("label", ["stop", None])
+@pytest.mark.row("R5", "R6")
 def test_a_complete_call_counts_whatever_the_label(label: str | None) -> None:
     reply, _ = calls_of([ONE], label)
 

@@ -189,6 +189,7 @@ async def test_a_conversation_goes_on_over_tool_results(
         assert served.server is None or served.server.refused == []
 
 
+@pytest.mark.row("R38")
 async def test_an_empty_reply_is_a_reply(engine: Engine, worker: LitellmProcess) -> None:
     async with serving(engine, worker, [Answer()]) as served:
         reply = await served.model.stream(request(), Pieces())
@@ -204,6 +205,7 @@ async def test_an_empty_reply_is_a_reply(engine: Engine, worker: LitellmProcess)
         (http(500), Fault.TRANSIENT, 500, None),
     ],
 )
+@pytest.mark.row("R2")
 async def test_a_refusal_of_the_server_is_a_failure_with_its_fault(
     engine: Engine,
     worker: LitellmProcess,
@@ -224,6 +226,7 @@ async def test_a_refusal_of_the_server_is_a_failure_with_its_fault(
         assert served.server is None or len(served.server.exchanges) == 1
 
 
+@pytest.mark.row("R51")
 async def test_a_broken_stream_is_transient(engine: Engine, worker: LitellmProcess) -> None:
     async with serving(engine, worker, [cut("half of the")]) as served:
         with pytest.raises(ModelFailure) as caught:

@@ -72,6 +72,7 @@ async def failure_of(model: HttpChatModel) -> ModelFailure:
     return caught.value
 
 
+@pytest.mark.row("R128")
 async def test_the_request_is_what_a_strict_server_takes() -> None:
     async with serving(say("fine")) as (model, server):
         await model.stream(request(user("go"), *step_messages(1), number=2), Pieces())

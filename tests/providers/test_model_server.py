@@ -81,6 +81,7 @@ SAID: JsonDict = {"role": "assistant", "content": "fine"}
         [user(), calls("a"), result("a"), calls("b"), result("b"), user()],
     ],
 )
+@pytest.mark.row("R132")
 def test_a_valid_history_is_taken(messages: list[JsonDict]) -> None:
     assert complaint({"model": "m", "messages": messages}) is None
 
@@ -108,5 +109,6 @@ def test_a_valid_history_is_taken(messages: list[JsonDict]) -> None:
         [user(), SAID, SYSTEM, user()],
     ],
 )
+@pytest.mark.row("R132")
 def test_an_invalid_history_is_refused(messages: list[JsonDict]) -> None:
     assert complaint({"model": "m", "messages": messages}) is not None

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from agent_server.loop.model import CallKey, Image, Reasoning, Resource, Text, ToolCall
 from agent_server.loop.ports import AssistantMessage, ToolMessage, UserMessage
 from agent_server.providers.wire import messages, tools
@@ -17,6 +19,7 @@ def called(number: int, *reasoning: Reasoning) -> tuple[AssistantMessage, ToolMe
     return AssistantMessage("", (call,), reasoning), ToolMessage(call.id, "read", "x")
 
 
+@pytest.mark.row("R128", "R130", "R131")
 def test_a_conversation_is_valid_for_a_strict_provider() -> None:
     made = request(
         user("go"), *step_messages(1), *step_messages(2), AssistantMessage("done", ()), user("more")
@@ -57,6 +60,7 @@ def test_text_stays_text_and_an_image_makes_blocks() -> None:
     ]
 
 
+@pytest.mark.row("R129")
 def test_a_model_gets_its_own_reasoning_back_on_every_tool_turn() -> None:
     said = [*called(1, Reasoning("hm", ME, FIELD)), *called(2)]
 
@@ -65,6 +69,7 @@ def test_a_model_gets_its_own_reasoning_back_on_every_tool_turn() -> None:
     assert [m["reasoning_content"] for m in made if m["role"] == "assistant"] == ["hm", ""]
 
 
+@pytest.mark.row("R129")
 def test_another_models_reasoning_is_not_sent() -> None:
     made = messages(request(user("go"), *called(1, Reasoning("hm", ME, FIELD))), "openai/gpt-x")
 

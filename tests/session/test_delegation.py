@@ -60,6 +60,7 @@ async def go(o: Office):
     return await o.session.prompt(said("go"))
 
 
+@pytest.mark.row("R1", "R33")
 async def test_a_sub_agent_works_in_a_session_of_its_own_and_its_parent_sees_one_result(
     tmp_path: Path,
 ):
@@ -159,6 +160,7 @@ async def test_the_model_may_pick_a_model_that_a_person_could_pick_and_no_other(
         assert "evil/giant" in refused.output
 
 
+@pytest.mark.row("R21", "R23")
 async def test_a_sub_agent_stops_at_its_own_limit_of_steps_while_its_parent_goes_on(tmp_path: Path):
     """R23: the limit is the settings'; an argument that asks for more is no argument at all."""
     loops = tuple(Say(calls=(("read", f'{{"n": {n}}}'),)) for n in range(9))
@@ -309,6 +311,7 @@ async def test_the_settings_can_do_without_sub_agents(tmp_path: Path):
         assert o.team.script.requests[0].tools == ()
 
 
+@pytest.mark.row("R30", "R33")
 async def test_a_cancel_ends_every_sub_agent_and_settles_all_logs(tmp_path: Path):
     hanging = anyio.Event()
     both = 0
@@ -345,6 +348,7 @@ async def test_a_cancel_ends_every_sub_agent_and_settles_all_logs(tmp_path: Path
         assert isinstance(o.client.events[-1][1], TurnDone)
 
 
+@pytest.mark.row("R23")
 async def test_what_sub_agents_use_is_part_of_the_turn_that_sent_them(tmp_path: Path):
     """I16: usage(turn) = Σ usage(replies) + Σ usage(children)."""
     tasks = {
@@ -361,6 +365,7 @@ async def test_what_sub_agents_use_is_part_of_the_turn_that_sent_them(tmp_path: 
         }
 
 
+@pytest.mark.row("R23", "R25")
 async def test_a_budget_that_sub_agents_use_up_ends_them_and_the_turn(tmp_path: Path):
     tasks = {
         "a": tuple(Say(calls=(("read", f'{{"n": {n}}}'),), usage=Usage(60, 0)) for n in range(9))
@@ -380,6 +385,7 @@ async def test_a_budget_that_sub_agents_use_up_ends_them_and_the_turn(tmp_path: 
         assert "budget_exceeded (tokens)" in o.results()[0].output
 
 
+@pytest.mark.row("R33", "R139")
 async def test_what_a_sub_agent_does_is_shown_as_progress_of_its_call(tmp_path: Path):
     tasks = {"look": (Say("thinking aloud", calls=(*READ, ("nope", "{}"))), Say("done"))}
     async with office(

@@ -72,6 +72,7 @@ async def worked(
     return session.id
 
 
+@pytest.mark.row("R111")
 async def test_each_step_of_an_effectful_call_has_a_line_of_six_fields(tmp_path: Path) -> None:
     tools = [FakeTool("run", read_only=False), FakeTool("look")]
     calls = (("look", "{}"), ("run", '{"secret": "hunter2"}'))
@@ -108,6 +109,7 @@ async def test_once_begun_the_file_has_refused_calls_too(tmp_path: Path) -> None
     assert ("call-1-1", "settled", "none") in steps(tmp_path / "w")
 
 
+@pytest.mark.row("R109")
 async def test_an_interrupted_call_is_settled_as_unknown(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     reached = anyio.Event()
@@ -190,6 +192,7 @@ EFFECTS = st.sampled_from(["none", "confirmed", "unknown"])
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(arguments=SECRET, output=SECRET, label=SECRET, effect=EFFECTS, name=SECRET)
+@pytest.mark.row("R111", "R151")
 def test_no_byte_of_arguments_or_outputs_is_in_the_file(
     tmp_path_factory: pytest.TempPathFactory,
     arguments: str,

@@ -41,6 +41,7 @@ def playing(*steps: Say, tools: tuple[FakeTool, ...] = ()) -> FakeEquipment:
     return FakeEquipment(ListModel(*steps), tools)
 
 
+@pytest.mark.row("R149")
 async def test_a_prompt_is_answered_and_its_end_is_the_last_event(tmp_path: Path):
     async with opened(tmp_path, playing(Say("hello there"))) as sessions:
         client = RecordingClient()
@@ -63,6 +64,7 @@ async def test_the_first_words_of_the_first_prompt_become_the_title(tmp_path: Pa
         assert summary.title == "fix the parser"
 
 
+@pytest.mark.row("R36", "R135")
 async def test_prompts_are_answered_in_order_and_cancel_ends_only_the_running_one(tmp_path: Path):
     async with opened(
         tmp_path, playing(Say("never", hang=True), Say("second"), Say("third"))
@@ -82,6 +84,7 @@ async def test_prompts_are_answered_in_order_and_cancel_ends_only_the_running_on
         assert prompts == [said("one"), said("two"), said("three")]
 
 
+@pytest.mark.row("R36")
 async def test_a_cancel_right_behind_its_prompt_is_not_lost(tmp_path: Path):
     async with opened(tmp_path, playing(Say("no"), Say("yes"))) as sessions:
         session = await sessions.new(cwd=str(tmp_path), client=RecordingClient())
@@ -118,6 +121,7 @@ async def test_one_session_waits_for_its_person_while_another_works(tmp_path: Pa
         assert (await one.answer(item)).reason is DoneReason.USER_ABORT
 
 
+@pytest.mark.row("R115", "R121")
 async def test_a_loaded_session_has_every_entry_and_the_same_prompt_bytes(tmp_path: Path):
     (tmp_path / "AGENTS.md").write_text("use tabs")
     equipment = playing(Say("one"))
@@ -137,6 +141,7 @@ async def test_a_loaded_session_has_every_entry_and_the_same_prompt_bytes(tmp_pa
     assert again.script.requests[0].messages[: len(before)] == before
 
 
+@pytest.mark.row("R34", "R110")
 async def test_leaving_in_the_middle_of_a_tool_settles_it_and_the_next_turn_works(tmp_path: Path):
     reached = anyio.Event()
 
@@ -160,6 +165,7 @@ async def test_leaving_in_the_middle_of_a_tool_settles_it_and_the_next_turn_work
     assert "effects unknown" in str(again.script.requests[0].messages)
 
 
+@pytest.mark.row("R35", "R110")
 async def test_a_turn_that_a_crash_cut_off_is_settled_when_its_session_is_loaded(tmp_path: Path):
     equipment = playing(Say("x"))
     async with opened(tmp_path, equipment) as sessions:

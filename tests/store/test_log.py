@@ -106,6 +106,7 @@ async def test_a_cancelled_append_is_kept_whole_in_memory_and_on_disk(store: Ses
     assert list(log.entries) == await reopened(store.path, made.id) == [said("a"), said("b")]
 
 
+@pytest.mark.row("R113")
 async def test_an_append_that_fails_keeps_nothing_of_it(store: SessionStore):
     made = await store.create("/work")
     log = await store.open_log(made.id)
@@ -153,6 +154,7 @@ async def test_a_log_cannot_be_written_by_who_does_not_hold_the_session(store: S
     assert list(log.entries) == [said("x")]
 
 
+@pytest.mark.row("R86", "R105", "R107", "R108", "R109")
 async def test_receipts_tell_phase_and_effect(store: SessionStore):
     made = await store.create("/work")
     log = await store.open_log(made.id)
@@ -168,6 +170,7 @@ async def test_receipts_tell_phase_and_effect(store: SessionStore):
     ]
 
 
+@pytest.mark.row("R151")
 async def test_no_byte_of_arguments_or_output_is_in_the_receipts(store: SessionStore):
     made = await store.create("/work")
     log = await store.open_log(made.id)

@@ -71,6 +71,7 @@ def holding(process: subprocess.Popen[str]) -> SessionId:
 
 
 @pytest.mark.parametrize("survived", [1, 7, 40])
+@pytest.mark.row("R106", "R113")
 async def test_every_acknowledged_append_is_there_after_a_kill(tmp_path: Path, survived: int):
     path = tmp_path / "sessions.db"
     with writer(path, 100_000) as process:

@@ -133,6 +133,7 @@ async def test_a_path_that_is_none_is_refused(desk: Desk, path: str) -> None:
         ),
     ],
 )
+@pytest.mark.row("R84")
 async def test_arguments_that_do_not_fit_name_the_field(
     desk: Desk, arguments: dict[str, object], field: str
 ) -> None:

@@ -54,6 +54,7 @@ def test_every_schema_is_plain_and_says_what_each_argument_is(desk: Desk) -> Non
         assert 40 < len(tool.spec.description) < 500
 
 
+@pytest.mark.row("R87")
 def test_only_reading_tools_say_they_are_read_only(desk: Desk) -> None:
     assert [n for n, tool in desk.tools.items() if tool.read_only] == [
         "read",

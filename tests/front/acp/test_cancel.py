@@ -125,6 +125,7 @@ async def test_cancel_ends_the_running_turn_and_leaves_what_is_queued(tmp_path: 
         assert (await world.client.response(second))["stopReason"] == "end_turn"
 
 
+@pytest.mark.row("R36")
 async def test_a_second_cancel_does_not_reach_what_was_queued_before_the_first(
     tmp_path: Path,
 ) -> None:
@@ -179,6 +180,7 @@ async def test_a_running_tool_is_reported_failed_before_the_prompt_is_answered(
         assert last["_meta"]["agent-server"]["effect"] == "unknown"
 
 
+@pytest.mark.row("R36")
 async def test_a_cancel_of_nothing_is_nothing(tmp_path: Path) -> None:
     async with served(tmp_path, Say("hi")) as world:
         session = await world.client.new(str(tmp_path))

@@ -42,6 +42,7 @@ def _stable(value: Any, names: tuple[str, ...]) -> Any:
     return "SESSION" if value == names[0] else value
 
 
+@pytest.mark.row("R138", "R146", "R150")
 async def test_a_prompt_streams_text_and_ends(tmp_path: Path) -> None:
     async with served(tmp_path, Say("hello there")) as world:
         session = await world.client.new(str(tmp_path))
@@ -306,6 +307,7 @@ async def test_a_tool_call_goes_from_pending_to_completed(tmp_path: Path) -> Non
         assert {u["toolCallId"] for u in shown} == {"call-1-0"}
 
 
+@pytest.mark.row("R139")
 async def test_output_of_a_running_tool_is_shown_by_its_end(tmp_path: Path) -> None:
     async def body(context: CallContext, arguments: JsonObject) -> ToolResult:
         for number in range(3):
@@ -340,6 +342,7 @@ async def test_a_failure_before_anything_was_shown_is_an_error(tmp_path: Path) -
         assert refused.value.data["turnId"].startswith("turn-")
 
 
+@pytest.mark.row("R37")
 async def test_a_failure_after_something_was_shown_is_said_in_the_conversation(
     tmp_path: Path,
 ) -> None:
@@ -353,6 +356,7 @@ async def test_a_failure_after_something_was_shown_is_said_in_the_conversation(
         assert "invalid on purpose" in world.client.text(session)
 
 
+@pytest.mark.row("R51")
 async def test_a_repeated_request_is_told_and_its_void_text_named(tmp_path: Path) -> None:
     steps = (Say("I beg", fault=Fault.TRANSIENT, retry_after_s=0.01), Say("I begin."))
     async with served(tmp_path, *steps, capabilities=OURS) as world:

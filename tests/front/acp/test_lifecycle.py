@@ -39,6 +39,7 @@ async def talked(home: Path, *steps: Say, **more: Any) -> str:
     return session
 
 
+@pytest.mark.row("R115")
 async def test_resume_shows_nothing_and_the_model_is_sent_the_same_as_after_load(
     tmp_path: Path,
 ) -> None:

@@ -79,6 +79,7 @@ async def test_nothing_is_offered_for_ever_on_the_floor(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["allow_once", "allow_always"])
+@pytest.mark.row("R148")
 async def test_a_yes_runs_the_call(tmp_path: Path, kind: str) -> None:
     tool = shell()
     async with served(tmp_path, RUN, Say("Done."), tools=[tool], policy=asking("shell")) as world:

@@ -281,6 +281,7 @@ async def test_updates_are_numbered_without_gaps_and_carry_their_turn(tmp_path: 
         assert {one["turnId"] for one in own} - {None} == set(turns)
 
 
+@pytest.mark.row("R141", "R147")
 async def test_status_tells_the_states_of_a_turn(tmp_path: Path) -> None:
     async with served(tmp_path, Say("hello"), capabilities=OURS) as world:
         session = await world.client.new(str(tmp_path))

@@ -67,6 +67,7 @@ def said(client: AcpClient, session: str) -> list[str]:
     return [u["content"]["text"] for u in client.updates(session, "user_message_chunk")]
 
 
+@pytest.mark.row("R133")
 async def test_steered_text_is_heard_after_the_running_calls(tmp_path: Path) -> None:
     gate = Gate()
     steps = (Say(calls=(("run", "{}"),)), Say("tabs it is"))
@@ -87,6 +88,7 @@ async def test_steered_text_is_heard_after_the_running_calls(tmp_path: Path) -> 
         assert "use tabs" in heard(world)
 
 
+@pytest.mark.row("R133", "R136")
 async def test_redirect_drops_the_answer_that_streams(tmp_path: Path) -> None:
     steps = (Say("spaces are", hang=True), Say("tabs it is"))
     async with served(tmp_path, *steps, capabilities=OURS) as world:
@@ -181,6 +183,7 @@ async def test_a_turn_that_does_not_run_is_a_mismatch_and_nothing_happens(
         assert len(world.equipment.script.requests) == 1
 
 
+@pytest.mark.row("R137")
 async def test_text_that_came_too_late_becomes_the_next_turn(tmp_path: Path) -> None:
     """R137."""
     gate = Gate()
@@ -204,6 +207,7 @@ async def test_text_that_came_too_late_becomes_the_next_turn(tmp_path: Path) -> 
         assert "use tabs" in heard(world)
 
 
+@pytest.mark.row("R137")
 async def test_text_that_a_cancelled_turn_did_not_hear_is_handed_back(tmp_path: Path) -> None:
     """R137: after a cancel nobody wants the agent to begin anew."""
     gate = Gate()

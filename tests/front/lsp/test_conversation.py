@@ -56,6 +56,7 @@ def told(world: World) -> str:
     return getattr(message, "text", "")
 
 
+@pytest.mark.row("R138", "R150")
 async def test_a_prompt_streams_numbered_updates_and_ends(tmp_path: Path) -> None:
     async with served(tmp_path, Say("hello there")) as world:
         session = await world.client.new(world.root)
@@ -211,6 +212,7 @@ async def test_astral_characters_do_not_move_an_edit(
 
 
 @pytest.mark.parametrize("how", ["notification", "request"])
+@pytest.mark.row("R36", "R135")
 async def test_cancelling_answers_the_prompt_once_and_the_next_one_works(
     tmp_path: Path, how: str
 ) -> None:
@@ -282,6 +284,7 @@ async def test_one_session_waits_for_its_person_while_another_works(tmp_path: Pa
         assert withdrawn["id"] == asked["id"]
 
 
+@pytest.mark.row("R34")
 async def test_a_client_that_stops_reading_holds_up_nobody_and_misses_nothing(
     tmp_path: Path,
 ) -> None:

@@ -51,6 +51,7 @@ def merged(sent: list[Put]) -> list[list[str]]:
 
 
 @given(idle=puts, busy=puts, framing=st.sampled_from([NDJSON, CONTENT_LENGTH]))
+@pytest.mark.row("R138")
 def test_order_and_text_are_exact_and_only_a_busy_output_merges(
     idle: list[Put], busy: list[Put], framing: Framing
 ) -> None:
@@ -74,6 +75,7 @@ def test_order_and_text_are_exact_and_only_a_busy_output_merges(
     assert anyio.run(scenario) == [*map(list, idle), "jam", *merged(busy)]
 
 
+@pytest.mark.row("R138")
 async def test_a_delta_of_an_idle_output_leaves_at_once() -> None:
     pipe = MemoryPipe()
     outbound = Outbound(pipe, NDJSON)
