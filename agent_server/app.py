@@ -4,6 +4,7 @@ Only the chosen wire is imported, and of the rest as little as its first answers
 `initialize` before the engine is imported, ACP already has (`first_stage.py`).
 """
 
+import gc
 import logging
 import os
 import signal
@@ -98,6 +99,8 @@ async def _acp(
     from agent_server.front.acp.server import serve as serve_acp
     from agent_server.workshop import open_sessions
 
+    gc.freeze()  # what was imported stays for good: never look at it, least of all in the middle of an answer
+    gc.enable()
     async with open_sessions(options, {}) as sessions:
         await serve_acp(
             sessions,
