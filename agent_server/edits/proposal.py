@@ -1,7 +1,7 @@
 """From what the model asks for to what a person is asked: changes against the documents as they are now."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace as replaced
 from functools import partial
 from secrets import token_hex
@@ -9,6 +9,7 @@ from secrets import token_hex
 from anyio import to_thread
 
 from agent_server.edits.documents import Document, Documents
+from agent_server.edits.text.chunks import Chunk, apply_chunks
 from agent_server.edits.text.endings import keep_endings
 from agent_server.edits.text.hunks import hunks
 from agent_server.edits.text.match import Replacement, replace
@@ -36,9 +37,22 @@ async def propose_edit(documents: Documents, path: str, edits: Sequence[Replacem
     """
     if not edits:
         raise EditRefused(f"{path}: no edits were given", reason="no_change")
+    return await _made(documents, path, lambda text: replace(text, edits))
+
+
+async def propose_patch(documents: Documents, path: str, chunks: Sequence[Chunk]) -> FileChange:
+    """The chunks of a patch in one existing file, all against its text now.
+
+    Raises:
+        EditRefused: the reasons of `Documents.peek`, of `chunks.apply_chunks`, `no_change`, or `unencodable`.
+    """
+    return await _made(documents, path, lambda text: apply_chunks(text, chunks))
+
+
+async def _made(documents: Documents, path: str, make: Callable[[str], str]) -> FileChange:
     document = await documents.peek(path)
     try:
-        new_text = await to_thread.run_sync(replace, document.text, edits)
+        new_text = await to_thread.run_sync(make, document.text)
     except EditRefused as error:
         raise EditRefused(f"{path}: {error}", reason=error.reason) from error
     return await _edit(document, new_text)
@@ -83,26 +97,23 @@ async def propose_delete(documents: Documents, path: str) -> FileChange:
 
 
 async def propose_rename(
-    documents: Documents, path: str, new_path: str, *, edits: Sequence[Replacement] = ()
+    documents: Documents, path: str, new_path: str, *, changed: FileChange | None = None
 ) -> FileChange:
-    """A text file under a new name, with `edits` made on the way.
+    """A text file under a new name, with an edit of it made on the way.
 
     Raises:
-        EditRefused: `exists` for the new name, `symlink`, the reasons of `propose_edit`.
+        EditRefused: `exists` for the new name, `symlink`, the reasons of `Documents.peek`.
     """
     if await documents.exists(new_path):
         raise EditRefused(f"{new_path} exists already", reason="exists")
     if await to_thread.run_sync(os.path.islink, path):
         raise EditRefused(f"{path} is a symbolic link; rename what it points to", reason="symlink")
-    document = await documents.peek(path)
-    change = (
-        await propose_edit(documents, path, edits)
-        if edits
-        else FileChange(
+    if changed is None:
+        document = await documents.peek(path)
+        changed = FileChange(
             path, "edit", document.text, document.text, (), document.version, document.hash
         )
-    )
-    return replaced(change, path=new_path, kind="rename", old_path=change.path)
+    return replaced(changed, path=new_path, kind="rename", old_path=changed.path)
 
 
 async def _edit(document: Document, new_text: str) -> FileChange:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_server.edits.proposal import new_proposal, propose_edit
+from agent_server.edits.proposal import propose_edit
 from agent_server.edits.text.match import Replacement
 from agent_server.loop.errors import BadArguments, EditRefused
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
@@ -10,6 +10,7 @@ from agent_server.loop.ports import Prepared
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.commit import Pending, refused
 from agent_server.tools.paths import locate
+from agent_server.tools.told import Part
 from agent_server.tools.tool import BuiltIn
 
 
@@ -58,5 +59,5 @@ class Edit(BuiltIn):
             change = await propose_edit(self._services.documents, place.named, edits)
         except EditRefused as error:
             return refused(self._services, place, error)
-        pending = Pending(self._services, place, new_proposal(change), f"edit {place.shown}")
+        pending = Pending.of(self._services, f"edit {place.shown}", Part(change, place))
         return await pending.prepared(self.name, key)

@@ -6,6 +6,7 @@ from agent_server.tools.delegate import Delegate
 from agent_server.tools.edit import Edit
 from agent_server.tools.glob import Glob
 from agent_server.tools.list import ListFolder
+from agent_server.tools.patch import Patch
 from agent_server.tools.read import Read
 from agent_server.tools.search import Search
 from agent_server.tools.services import Services
@@ -13,7 +14,7 @@ from agent_server.tools.shell import Shell
 from agent_server.tools.todo import Todo
 from agent_server.tools.write import Write
 
-TOOLS = (Read, ListFolder, Glob, Search, Edit, Write, Shell, Todo, Delegate)
+TOOLS = (Read, ListFolder, Glob, Search, Edit, Write, Patch, Shell, Todo, Delegate)
 """In the order the model sees them."""
 
 

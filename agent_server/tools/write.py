@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from agent_server.edits.proposal import new_proposal, propose_write
+from agent_server.edits.proposal import propose_write
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import Prepared
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.commit import Pending, refused
 from agent_server.tools.paths import locate
+from agent_server.tools.told import Part
 from agent_server.tools.tool import BuiltIn
 
 
@@ -43,5 +44,5 @@ class Write(BuiltIn):
         except EditRefused as error:
             return refused(self._services, place, error)
         verb = "create" if change.kind == "create" else "write"
-        pending = Pending(self._services, place, new_proposal(change), f"{verb} {place.shown}")
+        pending = Pending.of(self._services, f"{verb} {place.shown}", Part(change, place))
         return await pending.prepared(self.name, key)

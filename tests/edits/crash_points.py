@@ -110,7 +110,10 @@ async def run(root: Path, at: int) -> None:
         await propose_delete(documents, str(w / "b.py")),
         await propose_create(documents, str(w / "new" / "d.py"), "d new\n"),
         await propose_rename(
-            documents, str(w / "c.py"), str(w / "e.py"), edits=[Replacement("old", "new")]
+            documents,
+            str(w / "c.py"),
+            str(w / "e.py"),
+            changed=await propose_edit(documents, str(w / "c.py"), [Replacement("old", "new")]),
         ),
         await propose_edit(documents, str(w / "linked.py"), [Replacement("old, long", "new")]),
     ]

@@ -210,7 +210,10 @@ async def test_a_file_is_deleted_only_as_it_was_shown(tmp_path: Path) -> None:
 async def test_a_file_is_renamed_and_edited_on_the_way(tmp_path: Path) -> None:
     docs, path, new = documents(), file(tmp_path), tmp_path / "d" / "b.py"
     path.chmod(0o755)
-    change = await propose_rename(docs, str(path), str(new), edits=[Replacement("line 5", "five")])
+    change = await propose_rename(
+        docs, str(path), str(new),
+        changed=await propose_edit(docs, str(path), [Replacement("line 5", "five")]),
+    )  # fmt: skip
     (outcome,) = await run(docs, new_proposal(change))
     assert (outcome.state, path.exists(), new.read_text()) == ("applied", False, change.new_text)
     assert fingerprint(new)[1] & 0o777 == 0o755
@@ -241,7 +244,10 @@ async def test_a_renaming_is_taken_back_with_the_rest(tmp_path: Path) -> None:
     one, two, docs = file(tmp_path, "one"), file(tmp_path, "two"), documents()
     proposal = new_proposal(
         await propose_rename(
-            docs, str(one), str(tmp_path / "d" / "new"), edits=[Replacement("line 5", "five")]
+            docs,
+            str(one),
+            str(tmp_path / "d" / "new"),
+            changed=await propose_edit(docs, str(one), [Replacement("line 5", "five")]),
         ),
         await propose_delete(docs, str(two)),
     )

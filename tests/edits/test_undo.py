@@ -143,7 +143,9 @@ async def test_a_deleted_file_comes_back_unless_there_is_another(world: World):
 async def test_a_renamed_file_takes_later_changes_along_when_it_goes_back(world: World):
     rename = await propose_rename(
         world.documents, world.path("a.py"), world.path("b.py"),
-        edits=[Replacement("line 5\n", "five\n")],
+        changed=await propose_edit(
+            world.documents, world.path("a.py"), [Replacement("line 5\n", "five\n")]
+        ),
     )  # fmt: skip
     txn = await world.edit("t1", rename)
     (world.root / "b.py").write_text("theirs\n" + (world.root / "b.py").read_text())

@@ -24,6 +24,7 @@ ARGUMENTS = {
     "search": ({"pattern", "path", "glob", "literal", "context"}, ["pattern"]),
     "edit": ({"path", "edits"}, ["path", "edits"]),
     "write": ({"path", "content"}, ["path", "content"]),
+    "patch": ({"patch"}, ["patch"]),
     "shell": ({"command", "cwd", "timeout_s"}, ["command"]),
     "todo": ({"items"}, ["items"]),
 }
