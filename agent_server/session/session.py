@@ -8,7 +8,7 @@ import itertools
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import anyio
 
@@ -46,10 +46,12 @@ from agent_server.loop.model import (
 )
 from agent_server.loop.ports import Log, Tools
 from agent_server.loop.turn import Gate, Turn
+from agent_server.session.asking import Asking
+from agent_server.session.inbox import Inbox
 from agent_server.session.ports import Client, Equipment, Kit
 from agent_server.session.prompts import Parts, Prompt, TurnResult, new_turn_id
 from agent_server.session.steering import Steer, Steered
-from agent_server.session.titles import first_words, found_title, given_title
+from agent_server.session.titles import Title
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +64,6 @@ class Profile:
     model: str | None = None
     """As the person chose it for this session; None: the default."""
     title: str | None = None
-    named: bool = False
-    """A person gave the title; it is never replaced."""
 
 
 class Session:
@@ -102,9 +102,8 @@ class Session:
         self.system_prompt: str | None = None
         """Its bytes, once built; they stay (I7)."""
         self._equipment = equipment
-        self._inbox: deque[Prompt] = deque()
-        self._arrived = anyio.Event()
-        self._closed = False
+        self._inbox = Inbox()
+        self._title = Title(profile.title)
         self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
         self._prepare = prepare
         self._prepared: tuple[Kit, SessionContext] | None = None
@@ -133,7 +132,7 @@ class Session:
     @property
     def title(self) -> str | None:
         """The title, once there is one."""
-        return self._profile.title
+        return self._title.text
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -147,14 +146,16 @@ class Session:
 
     @property
     def usage(self) -> UsageChanged | None:
-        """The tokens that the conversation takes up and what it has cost, as of the last reply; None before one."""
+        """What the conversation takes up and has cost, as of the last reply; None without a reply or its model."""
         last = next((e for e in reversed(self.entries) if isinstance(e, ReplyEntry)), None)
         if last is None:
             return None
+        try:
+            window = self._equipment.model(self.model).window
+        except AgentServerError:  # it is gone from the settings; a prompt will say so
+            return None
         used = last.reply.usage.input + last.reply.usage.output
-        return UsageChanged(
-            last.turn, used, self._equipment.model(self.model).window, self._spent()
-        )
+        return UsageChanged(last.turn, used, window, self._spent())
 
     def models(self) -> tuple[str, ...]:
         """Models to choose from, the current one among them."""
@@ -186,7 +187,7 @@ class Session:
             ClientMistake: the session is closed.
         """
         self._require_open()
-        running = self._steerable()
+        running = self._inbox.steerable
         match self._equipment.prompt_while_busy:
             case "reject" if self.busy:
                 raise TurnRunning(f"a turn of session {self.id!r} is running; cancel it, or wait")
@@ -195,13 +196,13 @@ class Session:
                 running.add(parts, by=item)
                 return item
             case _:
-                return self._enqueue(Prompt(parts, new_turn_id()))
+                return self._inbox.put(Prompt(parts, new_turn_id()))
 
     def queue(self, parts: Parts) -> Steered:
         """A prompt whose answer nobody waits for: its turn follows those before it, and tells its own end."""
         self._require_open()
         idle = not self.busy
-        item = self._enqueue(Prompt(parts, new_turn_id(), asked=False))
+        item = self._inbox.put(Prompt(parts, new_turn_id(), asked=False))
         return Steered("started" if idle else "queued", item.turn)
 
     def steer(self, mode: Steer, parts: Parts, *, turn: TurnId) -> Steered:
@@ -212,7 +213,7 @@ class Session:
             SessionBusy, ClientMistake: as `submit`.
         """
         self._require_open()
-        running = self._steerable()
+        running = self._inbox.steerable
         if running is None or running.turn != turn:
             raise TurnMismatch(f"turn {turn!r} of session {self.id!r} does not run")
         match mode:
@@ -236,22 +237,12 @@ class Session:
     @property
     def turn(self) -> TurnId | None:
         """The turn that runs, or is about to."""
-        return self._inbox[0].turn if self._inbox else None
+        head = self._inbox.head
+        return None if head is None else head.turn
 
     def cancel(self, why: Detail = "cancel") -> None:
-        """End the running turn; what is queued behind it stays (spec §14). Idempotent, harmless when idle.
-
-        While that turn is ending already, a cancel means the first prompt that came since the last one: who cancels,
-        prompts and cancels again means what they just asked (CP-05).
-        """
-        if not self._inbox:
-            return
-        head = self._inbox[0]
-        since = (item for item in self._inbox if not item.spared)
-        meant = next(since, head) if head.scope.cancel_called else head
-        for item in self._inbox:
-            item.spared = True
-        meant.cancel(why)
+        """End the running turn; what is queued behind it stays. Idempotent, harmless when idle."""
+        self._inbox.cancel(why)
 
     async def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, at once, also for the running turn."""
@@ -275,10 +266,9 @@ class Session:
             ClientMistake: that is no title.
         """
         self._require_open()
-        self._profile.title = given_title(title)
-        self._profile.named = True
+        given = self._title.give(title)
         self.changed()
-        return self._profile.title
+        return given
 
     # ---- the actor -------------------------------------------------------------------------------------
 
@@ -296,12 +286,7 @@ class Session:
     async def serve(self) -> None:
         """Answer prompts until closed; run by whoever owns the session."""
         async with anyio.create_task_group() as beside:
-            while not self._closed:
-                if not self._inbox:
-                    self._arrived = anyio.Event()
-                    await self._arrived.wait()
-                    continue
-                item = self._inbox[0]
+            while (item := await self._inbox.next()) is not None:
                 first = not self.entries
                 try:
                     item.result = await self._answer(item)
@@ -313,8 +298,8 @@ class Session:
                         f"the prompt could not be answered: {type(error).__name__}: {error}"
                     )
                 finally:
-                    self._inbox.popleft()
-                    self._settle(item)
+                    self._inbox.settle(item)
+                self._tell_failure(item)
                 self.changed()
                 if first:
                     beside.start_soon(self._retitle, item)
@@ -322,64 +307,18 @@ class Session:
 
     async def close(self) -> None:
         """Cancel what runs and what waits, stop the actor. Returns when the running turn has settled."""
-        self._closed = True
-        waiting = list(self._inbox)
-        for item in waiting:
-            item.cancel("shutdown")
-        self._arrived.set()
-        for item in waiting[:1]:
-            await item.done.wait()
-        for item in list(self._inbox):
-            item.settle_cancelled("shutdown")
-        self._inbox.clear()
+        await self._inbox.close()
 
     def _require_open(self) -> None:
-        if self._closed:
+        if self._inbox.closed:
             raise ClientMistake(f"session {self.id!r} is closed")
         if self.read_only is not None:
             raise SessionBusy(self.read_only)
 
-    def _enqueue(self, item: Prompt) -> Prompt:
-        self._inbox.append(item)
-        self._arrived.set()
-        return item
-
-    def _steerable(self) -> Prompt | None:
-        """The prompt whose turn runs or is about to, unless it is being cancelled."""
-        head = self._inbox[0] if self._inbox else None
-        return None if head is None or head.scope.cancel_called else head
-
-    def _settle(self, item: Prompt) -> None:
-        """Answer a prompt and those that became part of its turn; what the turn did not hear goes on without it.
-
-        A prompt that a client waits for gets a turn of its own in any case; other words do when the turn ended well,
-        and are handed back when it did not: after a stop or an error nobody wants the agent to begin anew.
-        """
-        result = item.result
-        well = result is not None and result.reason is DoneReason.MODEL_STOP
-        well = well and not item.control.soft_stop
-        following: list[Prompt] = []
-        unread: list[Parts] = []
-        for parts, by in item.unheard():
-            if by is not None:
-                by.host, by.turn = None, new_turn_id()
-                following.append(by)
-            elif well:
-                following.append(Prompt(parts, new_turn_id(), asked=False))
-            else:
-                unread.append(parts)
-        if result is not None:
-            item.result = replace(result, unread=tuple(unread))
-        self._inbox.extendleft(reversed(following))
-        for rider in item.heard():
-            rider.host, rider.result, rider.error = None, item.result, item.error
-            rider.done.set()
-        item.done.set()
-        if not item.asked:
-            self._tell_failure(item)
-
     def _tell_failure(self, item: Prompt) -> None:
-        """Nobody waits for the answer, so an error has no other way to a person."""
+        """Where nobody waits for the answer, an error has no other way to a person."""
+        if item.asked:
+            return
         failed = item.result is not None and item.result.reason is DoneReason.ERROR
         message = item.result.message if item.result is not None and failed else item.error
         if message is not None:
@@ -387,7 +326,8 @@ class Session:
 
     async def _answer(self, item: Prompt) -> TurnResult:
         kit, context = await self.ready()
-        self._entitle(item.parts)
+        if self._title.begin(item.parts):
+            self._show_title()
         aside, self._aside = self._aside, None
         parts = item.parts if aside is None else (Text(aside), *item.parts)
         turn = self.running = self._turn(item, kit, context)
@@ -423,7 +363,7 @@ class Session:
             log=self.log,
             model=self._equipment.model(self.model),
             tools=kit.tools,
-            gate=Gate(kit.policy, Asking(self, self._equipment.approval_timeout_s)),
+            gate=Gate(kit.policy, Asking(self.ask, self._equipment.approval_timeout_s)),
             context=context,
             emit=self.emit,
             limits=limits,
@@ -438,27 +378,22 @@ class Session:
         """Show an event to whoever is connected."""
         self.client.emit(self.id, event)
 
+    async def ask(self, question: Question) -> Answer:
+        """Put a question to whoever is connected."""
+        return await self.client.ask(self.id, question)
+
     def _spent(self) -> Usage:
         return sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage())
 
-    def _entitle(self, parts: Parts) -> None:
-        """The first words of the first prompt name the session."""
-        if self._profile.title is None:
-            self._call_it(first_words(parts))
-
     async def _retitle(self, item: Prompt) -> None:
-        """After the first turn, beside whatever comes next: a better name, unless a person gives one meanwhile."""
-        model, before = self._equipment.titler(), self._profile.title
-        if model is None or item.result is None or not item.result.text:
-            return
-        title = await found_title(model, item.parts, item.result.text)
-        if self._profile.title == before and not self._profile.named:
-            self._call_it(title)
+        """After the first turn, beside whatever comes next: a better title."""
+        answer = "" if item.result is None else item.result.text
+        if answer and await self._title.improve(self._equipment.titler(), item.parts, answer):
+            self._show_title()
 
-    def _call_it(self, title: str | None) -> None:
-        if title is not None and title != self._profile.title:
-            self._profile.title = title
-            self.emit(TitleChanged(title))
+    def _show_title(self) -> None:
+        if self._title.text is not None:
+            self.emit(TitleChanged(self._title.text))
             self.changed()
 
     def _text(self, turn: TurnId) -> str:
@@ -466,20 +401,6 @@ class Session:
             if isinstance(entry, ReplyEntry) and entry.turn == turn and entry.reply.text:
                 return entry.reply.text
         return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Asks through the session's client (loop.ports.Approver), with a bound where one is set."""
-
-    session: Session
-    timeout_s: float
-
-    async def ask(self, question: Question) -> Answer:
-        """One question; out of time is no."""
-        with anyio.move_on_after(self.timeout_s or None):
-            return await self.session.client.ask(self.session.id, question)
-        return Answer("timed_out", by="clock")
 
 
 def _last_reply_number(entries: Sequence[Entry]) -> int:

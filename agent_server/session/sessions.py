@@ -322,6 +322,7 @@ class Sessions:
             session.roots,
             lambda: session.client.editor,
             lambda: session.mode,
+            diagnostics=lambda: session.client.diagnostics,
         )
         delegation = delegation_of(session, place, self._store, equipment)
         kit = await equipment.kit(replace(place, subagents=delegation))
@@ -337,7 +338,7 @@ class Sessions:
             return
         if self._pending(session):
             self._group.start_soon(self._save, session)
-        if session.tools and not session.busy:
+        if session.tools and not session.busy and session.read_only is None:
             self._group.start_soon(_tidy, session)
 
     def _pending(self, session: Session) -> bool:

@@ -28,6 +28,43 @@ SYSTEM = (
 )
 
 
+class Title:
+    """The title of one session, and whether it may still be replaced by a better one."""
+
+    def __init__(self, text: str | None) -> None:
+        """`text` as it was kept; then it stays, whoever found it."""
+        self.text = text
+        self._first_words: str | None = None
+        """The title, as long as it is what we made of the first prompt."""
+
+    def begin(self, prompt: Sequence[Part]) -> bool:
+        """Take the first words of a prompt when there is no title; whether that gave one."""
+        if self.text is not None:
+            return False
+        self.text = self._first_words = first_words(prompt)
+        return self.text is not None
+
+    def give(self, title: str) -> str:
+        """A person's title, as it is kept.
+
+        Raises:
+            ClientMistake: it is none.
+        """
+        self.text = given_title(title)
+        self._first_words = None
+        return self.text
+
+    async def improve(self, model: Model | None, prompt: Sequence[Part], answer: str) -> bool:
+        """Have a model find a better one than the first words; whether it did, and nobody gave one meanwhile."""
+        if model is None or self._first_words is None:
+            return False
+        title = await found_title(model, prompt, answer)
+        if title is None or self._first_words in (None, title):
+            return False
+        self.text, self._first_words = title, None
+        return True
+
+
 def first_words(parts: Sequence[Part]) -> str | None:
     """The beginning of a prompt on one line; None when it has no words."""
     words = " ".join(" ".join(part.text for part in parts if isinstance(part, Text)).split())
