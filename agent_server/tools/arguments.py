@@ -3,8 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
-from typing import TYPE_CHECKING, ClassVar, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 from anyio import to_thread
 
@@ -19,6 +18,9 @@ SHOWN = 200
 """Characters of a wrong value that an error repeats."""
 
 T = TypeVar("T", bound="Arguments")
+
+_adapters: "dict[type[Arguments], TypeAdapter[Any]]" = {}
+"""Those made so far, by the type they validate."""
 
 
 class Arguments:
@@ -38,7 +40,7 @@ async def parse(kind: type[T], raw: JsonObject) -> T:
     """
     _check_text(raw)
     # In a thread, because the first call of a process imports pydantic there: 100 ms in which others may stream.
-    validator = await to_thread.run_sync(adapter, kind)
+    validator = _adapters.get(kind) or await to_thread.run_sync(adapter, kind)
     from pydantic import ValidationError
 
     try:
@@ -49,12 +51,13 @@ async def parse(kind: type[T], raw: JsonObject) -> T:
         raise BadArguments("; ".join(problems)) from error
 
 
-@cache
 def adapter(kind: type[T]) -> "TypeAdapter[T]":
     """What validates arguments of that kind. Blocking: the first one of a process imports pydantic."""
     from pydantic import TypeAdapter
 
-    return TypeAdapter(kind)
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
 
 
 def _check_text(raw: JsonObject) -> None:
