@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 from weakref import WeakValueDictionary
@@ -18,15 +17,16 @@ from agent_server.context.prompt import read_agents_file, system_prompt
 from agent_server.context.session_context import SessionContext
 from agent_server.loop.errors import (
     AgentServerError,
-    ClientMistake,
     SessionBusy,
     StoreFailure,
     UnknownSession,
 )
 from agent_server.loop.events import Notice
-from agent_server.loop.model import Mode, SessionId
+from agent_server.loop.model import SessionId
 from agent_server.session.delegation import delegation_of
 from agent_server.session.edits import SessionEdits
+from agent_server.session.folders import Folders, usable
+from agent_server.session.keeping import Keeping
 from agent_server.session.ports import Client, Equipment, Kit, Place
 from agent_server.session.receipts import WithReceipts
 from agent_server.session.recovery import FORKED, STOPPED, recover
@@ -63,16 +63,6 @@ class _Opening:
     forked: bool = False
 
 
-@dataclass(slots=True)
-class _Kept:
-    """What the store knows of a session, so that only changes are written."""
-
-    mode: Mode
-    model: str | None
-    title: str | None
-    prompt: str | None
-
-
 class Sessions:
     """Use as an async context: leaving it ends every turn, settles it and releases the sessions."""
 
@@ -81,7 +71,7 @@ class Sessions:
         self._store = store
         self._equipment = equipment
         self._open: dict[SessionId, Session] = {}
-        self._kept: dict[SessionId, _Kept] = {}
+        self._keeping = Keeping(store)
         self._doors: WeakValueDictionary[SessionId, _Door] = WeakValueDictionary()
         self._stack = AsyncExitStack()
         self._group: anyio.abc.TaskGroup | None = None
@@ -101,7 +91,8 @@ class Sessions:
             for session in list(self._open.values()):
                 await session.close()
             if self._group is not None:
-                await self._flush()
+                for session in self._open.values():
+                    await self._keeping.save(session)
                 self._group.cancel_scope.cancel()
         return await self._stack.__aexit__(kind, error, trace)
 
@@ -114,10 +105,10 @@ class Sessions:
             ClientMistake: `cwd` is no folder.
             StoreFailure: it could not be kept.
         """
-        roots, dropped = _usable(cwd, roots)
+        folders = usable(cwd, roots)
         equipment = self._equipment(cwd)
-        record = await self._store.create(cwd, roots=roots, mode=equipment.mode)
-        return await self._begin(record, equipment, client, _Opening(dropped))
+        record = await self._store.create(cwd, roots=folders.roots, mode=equipment.mode)
+        return await self._begin(record, equipment, client, _Opening(folders.dropped))
 
     async def load(
         self, session_id: SessionId, *, cwd: str, roots: tuple[str, ...] = (), client: Client
@@ -132,14 +123,14 @@ class Sessions:
             ClientMistake: `cwd` is no folder.
             StoreFailure: it is damaged.
         """
-        roots, dropped = _usable(cwd, roots)
+        folders = usable(cwd, roots)
         async with self._alone(session_id):
             if (session := self._open.get(session_id)) is not None and session.read_only is None:
                 session.client = client
                 return session
             if session is not None:
                 await self._shut(session)
-            return await self._load(session_id, cwd, roots, client, dropped)
+            return await self._load(session_id, folders, client)
 
     async def fork(
         self, session_id: SessionId, *, cwd: str, roots: tuple[str, ...] = (), client: Client
@@ -153,13 +144,13 @@ class Sessions:
             ClientMistake: `cwd` is no folder.
             StoreFailure: it is damaged, or could not be kept.
         """
-        roots, dropped = _usable(cwd, roots)
+        folders = usable(cwd, roots)
         await self._store.open_log(session_id)  # refuses a damaged one
         record = await self._store.fork(session_id)
         title = None if record.title is None else f"{record.title} (fork)"
         record = await self._store.update(record.id, title=title)
-        record, aside = await self._moved(record, cwd, roots)
-        opening = _Opening((*dropped, *([aside] if aside else [])), aside, forked=True)
+        record, aside = await self._moved(record, folders)
+        opening = _Opening((*folders.dropped, *([aside] if aside else [])), aside, forked=True)
         return await self._begin(record, self._equipment(cwd), client, opening)
 
     async def list(
@@ -234,30 +225,29 @@ class Sessions:
 
     async def _shut(self, session: Session) -> None:
         await session.close()
-        await self._save(session)
-        del self._open[session.id], self._kept[session.id]
+        await self._keeping.save(session)
+        self._keeping.end(session.id)
+        del self._open[session.id]
         if session.read_only is None:
             await self._store.release(session.id)
 
     async def _load(
         self,
         session_id: SessionId,
-        cwd: str,
-        roots: tuple[str, ...],
+        folders: Folders,
         client: Client,
-        dropped: tuple[str, ...],
     ) -> Session:
         try:
             await self._store.acquire(session_id)
         except SessionBusy as busy:
             record = await self._store.read(session_id)
-            opening = _Opening((*dropped, str(busy)), read_only=str(busy))
-            return await self._begin(record, self._equipment(cwd), client, opening)
+            opening = _Opening((*folders.dropped, str(busy)), read_only=str(busy))
+            return await self._begin(record, self._equipment(record.cwd), client, opening)
         try:
             record = await self._store.read(session_id)
-            record, aside = await self._moved(record, cwd, roots)
-            opening = _Opening((*dropped, *([aside] if aside else [])), aside)
-            return await self._begin(record, self._equipment(cwd), client, opening)
+            record, aside = await self._moved(record, folders)
+            opening = _Opening((*folders.dropped, *([aside] if aside else [])), aside)
+            return await self._begin(record, self._equipment(folders.cwd), client, opening)
         except BaseException:
             with anyio.CancelScope(shield=True), suppress(AgentServerError):
                 self._open.pop(session_id, None)
@@ -265,9 +255,10 @@ class Sessions:
             raise
 
     async def _moved(
-        self, record: SessionRecord, cwd: str, roots: tuple[str, ...]
+        self, record: SessionRecord, folders: Folders
     ) -> tuple[SessionRecord, str | None]:
         """The record with the folders as the client says, and a sentence when the session moved (SE-06)."""
+        cwd, roots = folders.cwd, folders.roots
         if record.cwd != cwd:
             moved = f"this session was made in {record.cwd} and now works in {cwd}"
             changed = await self._store.update(record.id, cwd=cwd, roots=roots, system_prompt=None)
@@ -295,19 +286,17 @@ class Sessions:
             aside=opening.aside and f"({opening.aside})",
             read_only=opening.read_only,
         )
-        kept = session.log
         if equipment.receipts and not opening.forked:
-            session.log = WithReceipts(kept, session.id, session.cwd, lambda: session.tools)
+            _leave_receipts(session)
         self._open[record.id] = session
-        self._kept[record.id] = _Kept(record.mode, record.model, record.title, record.system_prompt)
+        self._keeping.begin(record)
         if record.entries:
             await session.ready()
         if record.entries and opening.read_only is None:
             await _settle(session, FORKED if opening.forked else STOPPED)
-        if (
-            equipment.receipts and opening.forked
-        ):  # calls that run in the original leave theirs there
-            session.log = WithReceipts(kept, session.id, session.cwd, lambda: session.tools)
+        if equipment.receipts and opening.forked:
+            # Only now: the calls that were just settled ran in the original, and leave their receipts there.
+            _leave_receipts(session)
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)
         self._group.start_soon(_warm, equipment, session.model)
@@ -336,32 +325,10 @@ class Sessions:
     def _changed(self, session: Session) -> None:
         if self._group is None:
             return
-        if self._pending(session):
-            self._group.start_soon(self._save, session)
+        if self._keeping.pending(session):
+            self._group.start_soon(self._keeping.save, session)
         if session.tools and not session.busy and session.read_only is None:
             self._group.start_soon(_tidy, session)
-
-    def _pending(self, session: Session) -> bool:
-        now = _Kept(session.mode, session.chosen_model, session.title, session.system_prompt)
-        return session.read_only is None and self._kept.get(session.id) not in (now, None)
-
-    async def _save(self, session: Session) -> None:
-        """Keep the session's own facts; a store that fails here costs a title or a mode, never a conversation."""
-        if not self._pending(session):
-            return
-        now = _Kept(session.mode, session.chosen_model, session.title, session.system_prompt)
-        before, self._kept[session.id] = self._kept[session.id], now
-        try:
-            await self._store.update(
-                session.id,
-                mode=now.mode,
-                model=now.model,
-                title=now.title,
-                system_prompt=now.prompt,
-            )
-        except AgentServerError as failure:
-            self._kept[session.id] = before
-            log.warning("session %s: its settings were not kept: %s", session.id, failure)
 
     async def _leave_store(self) -> None:
         """A file that cannot be written any more keeps our locks; they are lost with this process."""
@@ -371,16 +338,16 @@ class Sessions:
             except StoreFailure as failure:
                 log.warning("the sessions were not given up: %s", failure)
 
-    async def _flush(self) -> None:
-        for session in self._open.values():
-            await self._save(session)
-
 
 class _Door:
     """The way into one session; gone when nobody stands in it."""
 
     def __init__(self) -> None:
         self.lock = anyio.Lock()
+
+
+def _leave_receipts(session: Session) -> None:
+    session.log = WithReceipts(session.log, session.id, session.cwd, lambda: session.tools)
 
 
 async def _settle(session: Session, cause: str) -> None:
@@ -402,22 +369,6 @@ async def _tidy(session: Session) -> None:
 async def _warm(equipment: Equipment, model: str) -> None:
     """After the session was handed out: what it needs may take seconds to be ready, a person takes longer to type."""
     await equipment.warm(model)
-
-
-def _usable(cwd: str, roots: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The further roots that exist and are not `cwd`, and a sentence for each that was dropped."""
-    if not Path(cwd).is_dir():
-        raise ClientMistake(f"the working directory {cwd!r} does not exist or is no folder")
-    kept: list[str] = []
-    dropped: list[str] = []
-    for root in dict.fromkeys(roots):
-        if root == cwd:
-            continue
-        if Path(root).is_dir():
-            kept.append(root)
-        else:
-            dropped.append(f"the additional folder {root!r} does not exist and was left out")
-    return tuple(kept), tuple(dropped)
 
 
 def _summary(record: SessionRecord) -> SessionSummary:
