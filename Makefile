@@ -32,7 +32,7 @@ demo: .venv/.stamp ## see it work, offline and without a key (answers yes when n
 	@if [ -t 0 ]; then exec $(BIN)/agent-server demo; else exec $(BIN)/agent-server demo --yes; fi
 
 ##@ Check
-.PHONY: test check fix lint types layers unit e2e
+.PHONY: test check fix lint types layers unit e2e mutants
 
 test: setup lint types layers ## all of it, as CI runs it
 	$(PYTEST) tests
@@ -58,6 +58,9 @@ unit: .venv/.stamp ## the tests in memory
 
 e2e: setup ## the tests with real processes, clients and editors
 	$(PYTEST) tests/e2e
+
+mutants: .venv/.stamp ## break the program on purpose, and see that a test notices (minutes)
+	$(BIN)/python scripts/mutants.py
 
 ##@ Look
 .PHONY: sizes bench

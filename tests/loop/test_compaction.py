@@ -91,7 +91,9 @@ async def test_an_overflow_with_nothing_to_leave_out_ends_the_turn():
 
 @pytest.mark.row("R62")
 async def test_a_second_overflow_in_a_row_is_not_answered_by_a_second_summary():
-    s = await long_ago(Say(fault=Fault.OVERFLOW), Say("the summary"), Say(fault=Fault.OVERFLOW))
+    small = [Say(calls=(("read", f'{{"m": {n}}}'),)) for n in range(4)]
+    overflow = Say(fault=Fault.OVERFLOW)
+    s = await long_ago(*small, overflow, Say("the summary"), overflow, Say("never"))
     done = await play(s, "t2", 100, "second task")
     assert (done.reason, done.detail) == (DoneReason.ERROR, "context_full")
     assert len(summaries(s)) == 1

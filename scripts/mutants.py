@@ -1,0 +1,300 @@
+"""Breaks the program on purpose, once per mutant, and sees whether a test notices: `python scripts/mutants.py [word…]`.
+
+A mutant is a textual change of one place, made in a temporary copy of the package. Words choose mutants by their names.
+Exit code 1 when one survives, or no longer applies.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("agent_server", "tests", "scripts", "docs", "pyproject.toml")
+LEFT_OUT = shutil.ignore_patterns("node_modules", "__pycache__", "e2e")
+LIMIT_S = 120
+"""For the tests of one mutant. A mutant that runs for ever is a mutant that was noticed."""
+LOOP = ("tests/context", "tests/loop")
+IGNORED = ("--ignore=tests/loop/test_rows.py",)
+"""It looks at all tests, of which not all are copied."""
+FAILED = 1
+"""pytest's exit code for a test that failed; any other than that and 0 means that nothing was tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One wrong program."""
+
+    name: str
+    """What it does wrong."""
+    file: str
+    """Below `agent_server/`."""
+    old: str
+    """Stands exactly once in the file."""
+    new: str
+    tests: tuple[str, ...] = LOOP
+
+
+MUTANTS: Sequence[Mutant] = (
+    # ---- the loop
+    Mutant(
+        "open calls are left open at the end",
+        "loop/loop.py",
+        "await settle_rest(t, done)",
+        "pass",
+    ),
+    Mutant(
+        "the end is told before it is kept",
+        "loop/loop.py",
+        "        try:\n            await settle_rest(t, done)",
+        "        t.emit(TurnDone(t.id, done.reason, done.detail, t.usage, message))\n"
+        "        try:\n            await settle_rest(t, done)",
+    ),
+    Mutant(
+        "a cancel tears the end",
+        "loop/loop.py",
+        "with anyio.CancelScope(shield=True):",
+        "with anyio.CancelScope(shield=False):",
+    ),
+    Mutant(
+        "tokens may go one step beyond their limit",
+        "loop/guard.py",
+        "and used.input + used.output >= limits.max_session_tokens",
+        "and used.input + used.output > limits.max_session_tokens",
+    ),
+    # ---- a batch of calls
+    Mutant(
+        "a call starts before that is durable",
+        "loop/batch.py",
+        "await t.log.append(StartedEntry(t.id, call.key))",
+        "pass",
+    ),
+    Mutant(
+        "a result is told before it is kept",
+        "loop/batch.py",
+        "    await t.log.append(ResultEntry(t.id, call.key, result, effect))\n    t.emit(",
+        "    t.emit(CallFinished(t.id, call.key, call.name, result, effect, seconds))\n"
+        "    await t.log.append(ResultEntry(t.id, call.key, result, effect))\n    (",
+    ),
+    Mutant(
+        "a broken-off call is said to have done nothing",
+        "loop/batch.py",
+        "_unknown(call, cause) if call.key in started",
+        "_unknown(call, cause) if call.key not in started",
+    ),
+    Mutant(
+        "anything may run beside a read",
+        "loop/executing.py",
+        "return tool.read_only and len(segment) < t.limits.parallel",
+        "return len(segment) < t.limits.parallel",
+    ),
+    Mutant(
+        "reads behind a write start early",
+        "loop/early.py",
+        "self.barrier = True",
+        "self.barrier = False",
+    ),
+    Mutant(
+        "a no ends the batch",
+        "loop/confirming.py",
+        "    return Executing(gate.number)\n\n\nasync def _loop",
+        "    return Thinking()\n\n\nasync def _loop",
+    ),
+    Mutant(
+        "a question taken back is a no",
+        "loop/confirming.py",
+        'if answer.kind == "cancelled":',
+        "if False:",
+    ),
+    # ---- detectors and recovery
+    Mutant(
+        "an error is given one try too few",
+        "loop/guard.py",
+        "if t.counts[key] > t.limits.same_error:",
+        "if t.counts[key] >= t.limits.same_error:",
+    ),
+    Mutant(
+        "errors of other lines are other errors",
+        "loop/guard.py",
+        "_VOLATILE.sub('#', first[0])",
+        "first[0]",
+    ),
+    Mutant(
+        "polling is a loop",
+        "loop/guard.py",
+        "t.counts[key] = t.counts[key] + 1 if same else 1",
+        "t.counts[key] = t.counts[key] + 1",
+    ),
+    Mutant(
+        "empty replies are asked for again for ever",
+        "loop/recover.py",
+        "if tries <= EMPTY_RETRIES:",
+        "if tries:",
+    ),
+    Mutant(
+        "every overflow is answered by a summary",
+        "loop/recover.py",
+        "once = can_compact and tries == 1 and",
+        "once = can_compact and",
+    ),
+    # ---- the wire to the model, and the past
+    Mutant(
+        "results are sent in the wrong order",
+        "context/wire.py",
+        "    for call in reply.calls:\n        yield ToolMessage",
+        "    for call in reversed(reply.calls):\n        yield ToolMessage",
+    ),
+    Mutant(
+        "a result belongs to the first call with its place",
+        "context/wire.py",
+        "outputs.get(call.key, NO_RESULT)",
+        "next((o for k, o in outputs.items() if k.index == call.key.index), NO_RESULT)",
+    ),
+    Mutant(
+        "two words of the person stand side by side",
+        "context/wire.py",
+        "out[-1] = UserMessage(old + new)",
+        "out.append(message)",
+    ),
+    Mutant(
+        "malformed arguments are sent back",
+        "context/wire.py",
+        "        good = isinstance(json.loads(call.arguments), dict)",
+        "        good = True",
+    ),
+    Mutant(
+        "a cut may part a call from its result",
+        "context/compact.py",
+        "and unsettled == 0 and index",
+        "and index",
+    ),
+    Mutant(
+        "the task is lost with the past",
+        "context/compact.py",
+        'lines += ["The person asked:", *(f"- {text}" for text in asked)]',
+        "pass",
+    ),
+    # ---- sessions
+    Mutant(
+        "a turn that was cut off is not ended",
+        "session/recovery.py",
+        "    if turn is None:\n        return 0",
+        "    return 0",
+    ),
+    Mutant(
+        "what a sub-agent uses is nobody's",
+        "loop/turn.py",
+        "self.parent.charge(usage)",
+        "pass",
+        ("tests/session/test_delegation.py",),
+    ),
+    Mutant(
+        "a model the person picked is replaced",
+        "session/session.py",
+        "fallbacks=deque(() if self.chosen_model else ",
+        "fallbacks=deque(() if False else ",
+        ("tests/session/test_models_and_prompt.py",),
+    ),
+    # ---- edits
+    Mutant(
+        "a text that moved on is overwritten",
+        "edits/fit.py",
+        "if document.hash == change.base_hash:",
+        "if True:",
+        ("tests/edits/test_apply.py",),
+    ),
+    Mutant(
+        "one file of several is changed although another cannot be",
+        "edits/apply.py",
+        "return _none_of([c.path for c in changes], change.path, fits)",
+        "continue",
+        ("tests/edits/test_apply.py",),
+    ),
+)
+
+
+def main(words: Sequence[str]) -> int:
+    """Run those whose names hold one of the words, or all."""
+    chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = _copied(Path(folder))
+        everything = sorted({test for mutant in chosen for test in mutant.tests})
+        if (seconds := _noticed(copy, everything)) is not None:
+            print(f"the tests fail without any mutant ({seconds:.0f} s); nothing can be said")
+            return 1
+        outcomes = [_judged(copy, mutant) for mutant in chosen]
+    alive = outcomes.count(False)
+    print(f"\n{len(outcomes) - alive} of {len(outcomes)} killed")
+    return 1 if alive else 0
+
+
+def problem_of(mutant: Mutant, package: Path) -> str | None:
+    """Why the mutant cannot be made of the package as it is now."""
+    file = package / mutant.file
+    if not file.is_file():
+        return f"there is no {mutant.file}"
+    count = file.read_text(encoding="utf-8").count(mutant.old)
+    return None if count == 1 else f"its place is {count} times in {mutant.file}"
+
+
+def _copied(folder: Path) -> Path:
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=LEFT_OUT)
+        else:
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def _judged(copy: Path, mutant: Mutant) -> bool:
+    """Whether the mutant was noticed; prints it."""
+    package = copy / "agent_server"
+    if (problem := problem_of(mutant, package)) is not None:
+        print(f"OUTDATED  {mutant.name}: {problem}")
+        return False
+    file = package / mutant.file
+    good = file.read_text(encoding="utf-8")
+    file.write_text(good.replace(mutant.old, mutant.new), encoding="utf-8")
+    try:
+        seconds = _noticed(copy, mutant.tests)
+    finally:
+        file.write_text(good, encoding="utf-8")
+    print(
+        f"SURVIVED  {mutant.name}"
+        if seconds is None
+        else f"killed    {mutant.name} ({seconds:.1f} s)",
+        flush=True,
+    )
+    return seconds is not None
+
+
+def _noticed(copy: Path, tests: Sequence[str]) -> float | None:
+    """The seconds after which a test failed; None when all pass."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider"]
+    command += ["--hypothesis-seed=0", f"--timeout={LIMIT_S // 2}", *IGNORED, *tests]
+    began = time.monotonic()
+    try:
+        # The copy stands before the package that is installed here, and no old byte code can hide a change.
+        done = subprocess.run(
+            command,
+            cwd=copy,
+            env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return time.monotonic() - began
+    if done.returncode not in (0, FAILED):
+        raise RuntimeError(f"the tests could not be run:\n{done.stdout[-2000:].decode()}")
+    return time.monotonic() - began if done.returncode == FAILED else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
