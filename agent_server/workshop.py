@@ -257,6 +257,7 @@ class Bench:
                 limits=limits,
                 env=self._sources.environ,
                 subagents=place.subagents,
+                diagnostics=place.diagnostics,
             )
         )
         return Kit(tools, policy, transactions)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import anyio.to_thread
 
-from agent_server.edits.ports import Editor, NoEditor
+from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics, NoEditor
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.model import SessionId
@@ -36,6 +36,11 @@ class Caller:
     def editor(self) -> Editor:
         """None."""
         return NoEditor()
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """None."""
+        return NoDiagnostics()
 
     def emit(self, session: SessionId, event: Event) -> None:
         """See `Client`."""

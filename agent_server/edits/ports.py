@@ -3,6 +3,7 @@
 Implemented in front/ (ACP `fs/*`, LSP documents); `NoEditor` stands in where there is none.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -53,6 +54,53 @@ class Editor(Protocol):
     async def save(self, path: str) -> bool:
         """Ask the editor to save the document; False when it cannot be asked or did not."""
         ...
+
+
+Severity = Literal["error", "warning", "information", "hint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that the editor, or a language server of it, has to say about a line."""
+
+    line: int
+    """0-based."""
+    severity: Severity
+    message: str
+    source: str | None = None
+    """Who says it: `pyright`."""
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """What the editor has to say about one file."""
+
+    path: str
+    """As it was asked for; otherwise as the editor spells it."""
+    diagnostics: tuple[Diagnostic, ...]
+    settled: bool | None
+    """Whether it is about the text as it is now; None when the editor cannot tell."""
+
+
+class Diagnostics(Protocol):
+    """What the connected editor knows to be wrong with files."""
+
+    async def diagnostics(self, paths: Sequence[str] | None) -> tuple[Diagnosed, ...] | None:
+        """Of these absolute paths, or of every file; files that the editor does not watch are left out.
+
+        None: it cannot be asked, or did not answer. Bounded.
+        """
+        ...
+
+
+class NoDiagnostics:
+    """A client that cannot be asked."""
+
+    async def diagnostics(self, paths: Sequence[str] | None) -> tuple[Diagnosed, ...] | None:
+        """Always None."""
+        del paths
+        return None
 
 
 class NoEditor:

@@ -26,6 +26,8 @@ class Capabilities:
     """Answers `edit/apply`."""
     save: bool = False
     """Answers `editor/save`."""
+    diagnostics: bool = False
+    """Answers `editor/diagnostics`."""
 
 
 def acp_capabilities(initialize: JsonObject) -> Capabilities:
@@ -58,4 +60,5 @@ def own_capabilities(declared: object) -> Capabilities:
         edit_proposed=edit.get("proposed") is True,
         edit_apply=edit.get("apply") is True,
         save=editor.get("save") is True,
+        diagnostics=editor.get("diagnostics") is True,
     )

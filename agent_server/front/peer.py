@@ -7,9 +7,10 @@ Which question is asked is data: the first of `askers` that can. Exactly one goe
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agent_server.edits.ports import Editor
+from agent_server.edits.ports import Diagnostics, Editor
 from agent_server.front.blocks import Json
 from agent_server.front.capabilities import Capabilities
+from agent_server.front.diagnostics import ClientDiagnostics
 from agent_server.front.permission import request_permission
 from agent_server.front.proposals import Proposals
 from agent_server.front.rpc.connection import Connection
@@ -80,11 +81,17 @@ class Seat:
         """Which one; a new session has no id until it is there."""
         self._peer = peer
         self._editor = editor(self)
+        self._diagnostics = ClientDiagnostics(self)
 
     @property
     def editor(self) -> Editor:
         """See `Client`."""
         return self._editor
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """See `Client`."""
+        return self._diagnostics
 
     @property
     def capabilities(self) -> Capabilities:
@@ -98,6 +105,15 @@ class Seat:
             RemoteError, ConnectionClosed: as `Connection.request`.
         """
         method = wire_name(name, self._peer.vocabulary, ours=False)
+        return await self._peer.connection.request(method, {"sessionId": self.session, **params})
+
+    async def request_own(self, name: str, params: Json) -> object:
+        """The same with a message of ours.
+
+        Raises:
+            RemoteError, ConnectionClosed: as `Connection.request`.
+        """
+        method = wire_name(name, self._peer.vocabulary, ours=True)
         return await self._peer.connection.request(method, {"sessionId": self.session, **params})
 
     def emit(self, session: SessionId, event: Event) -> None:

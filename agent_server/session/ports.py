@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent_server.edits.ports import Editor
+from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics
 from agent_server.edits.transaction import Transactions
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
@@ -21,6 +21,11 @@ class Client(Protocol):
     @property
     def editor(self) -> Editor:
         """Its documents; `NoEditor()` where there are none."""
+        ...
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """What it knows to be wrong with files; `NoDiagnostics()` where nobody can be asked."""
         ...
 
     def emit(self, session: SessionId, event: Event) -> None:
@@ -46,6 +51,8 @@ class Place:
     """For a sub-agent: the person's session, whose rules and answers hold for it too."""
     subagents: SubAgents | None = None
     """Who does what it delegates; None: it may not."""
+    diagnostics: Callable[[], Diagnostics] = NoDiagnostics
+    """Of whoever is connected now."""
 
 
 @dataclass(frozen=True, slots=True)

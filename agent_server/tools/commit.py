@@ -18,6 +18,7 @@ from agent_server.loop.proposal import (
     Resolution,
     accept_all,
 )
+from agent_server.tools.aftermath import look, with_new_errors
 from agent_server.tools.paths import Place, still_there
 from agent_server.tools.services import Services
 from agent_server.tools.told import Part, decisions, hunk_states, location, result
@@ -62,11 +63,13 @@ class Pending:
             if (elsewhere := await still_there(place)) is not None:
                 await self._failed(ctx, decided, elsewhere.output)
                 return elsewhere
+        before = await look(self.services, [part.change.path for part in self.parts])
         self._tell(ctx, "applying", decided)
         applied = await self.services.transactions.apply(
             self.proposal, Resolution(tuple(decided.values())), Approval(ctx.turn, ctx.gated)
         )
-        return self._ended(ctx, decided, applied)
+        ended = self._ended(ctx, decided, applied)
+        return await with_new_errors(self.services, ended, before) if ended.ok else ended
 
     def _ended(
         self, ctx: CallContext, decided: Mapping[str, FileDecision], applied: Applied

@@ -1,11 +1,12 @@
 """What the tools of a session are built from."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_server.edits.documents import Documents
+from agent_server.edits.ports import Diagnostics, NoDiagnostics
 from agent_server.edits.transaction import Transactions
 from agent_server.tools.subagents import SubAgents
 from agent_server.tools.unsaved import Unsaved
@@ -58,6 +59,8 @@ class Services:
     """The environment commands start from, before it is scrubbed."""
     subagents: SubAgents | None = None
     """Who does what is delegated; None: nobody, and there is no `delegate`."""
+    diagnostics: Callable[[], Diagnostics] = NoDiagnostics
+    """What the editor that is connected now knows to be wrong."""
 
     @property
     def documents(self) -> Documents:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from agent_server.edits.ports import Editor, NoEditor
+from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics, NoEditor
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.events import Event
@@ -24,6 +24,7 @@ class RecordingClient:
     events: list[tuple[SessionId, Event]] = field(default_factory=list[tuple[SessionId, Event]])
     person: FakePerson = field(default_factory=FakePerson)
     editor: Editor = field(default_factory=NoEditor)
+    diagnostics: Diagnostics = field(default_factory=NoDiagnostics)
     on_event: Callable[[Event], None] = lambda event: None
 
     def emit(self, session: SessionId, event: Event) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_server.edits.documents import Documents
-from agent_server.edits.ports import Applied, Editor, NoEditor, Snapshot
+from agent_server.edits.ports import Applied, Diagnostics, Editor, NoDiagnostics, NoEditor, Snapshot
 from agent_server.loop.events import CallProgress, Event
 from agent_server.loop.model import CallKey, Mode, ToolResult, TurnId
 from agent_server.loop.ports import CallContext, Prepared
@@ -31,6 +31,7 @@ class Desk:
         limits: Limits | None = None,
         env: Mapping[str, str] | None = None,
         mode: Mode = "ask",
+        diagnostics: Diagnostics | None = None,
     ) -> None:
         self.root = root
         self.events: list[Event] = []
@@ -50,6 +51,7 @@ class Desk:
             reading=self.policy,
             limits=limits or Limits(),
             env=os.environ if env is None else env,
+            diagnostics=lambda: diagnostics or NoDiagnostics(),
         )
         self.tools = build(self.services)
 

@@ -25,6 +25,7 @@ ARGUMENTS = {
     "edit": ({"path", "edits"}, ["path", "edits"]),
     "write": ({"path", "content"}, ["path", "content"]),
     "patch": ({"patch"}, ["patch"]),
+    "diagnostics": ({"path"}, []),
     "shell": ({"command", "cwd", "timeout_s"}, ["command"]),
     "todo": ({"items"}, ["items"]),
 }
@@ -62,6 +63,7 @@ def test_only_reading_tools_say_they_are_read_only(desk: Desk) -> None:
         "list",
         "glob",
         "search",
+        "diagnostics",
     ]
     assert not any(tool.ends_turn for tool in desk.tools.values())
 
