@@ -226,3 +226,30 @@ def test_importing_the_package_imports_no_api() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_sub_agents_are_judged_by_the_rules_and_answers_of_the_whole_session(
+    script: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The real equipment: a yes for the session that the person's agent got holds below it, and not for more."""
+    child = tmp_path / "child.json"
+    read = {"calls": [{"name": "read", "arguments": {"path": "a.txt"}}]}
+    other = {"calls": [{"name": "write", "arguments": {"path": "b.txt", "content": "b"}}]}
+    child.write_text(json.dumps([read, EDIT, other, {"text": "I wrote both"}]))
+    (tmp_path / "home").mkdir()
+    config = f'[models]\nsubagent = "scripted:{child}"\n'
+    (tmp_path / "home" / "config.toml").write_text(config)
+    asked: list[str] = []
+
+    def approve(question: Question) -> Answer:
+        asked.append(question.title)
+        return Answer("allow_session")
+
+    first = {"calls": [{"name": "write", "arguments": {"path": "a.txt", "content": "old"}}]}
+    delegate = {"calls": [{"name": "delegate", "arguments": {"task": "write it"}}]}
+    options = script(first, delegate, {"text": "done"})
+    with Agent(**options, approve=approve) as agent:
+        result = agent.run_conversation("go")
+    assert asked == ["create a.txt", "sub-agent “write it”: create b.txt"]
+    assert (options["cwd"] / "a.txt").read_text() == "new\n"
+    assert "and 3 tool calls" in str(result.messages)
