@@ -28,6 +28,8 @@ class Capabilities:
     """Answers `editor/save`."""
     diagnostics: bool = False
     """Answers `editor/diagnostics`."""
+    open_diff: bool = False
+    """Answers `editor/openDiff`."""
 
 
 def acp_capabilities(initialize: JsonObject) -> Capabilities:
@@ -61,4 +63,5 @@ def own_capabilities(declared: object) -> Capabilities:
         edit_apply=edit.get("apply") is True,
         save=editor.get("save") is True,
         diagnostics=editor.get("diagnostics") is True,
+        open_diff=editor.get("openDiff") is True,
     )

@@ -1,12 +1,13 @@
 """The gate of edits for clients that show proposals themselves: `edit/proposed` out, `edit/resolve` in (protocol.md).
 
 One per connection. The server decides, the client only shows: decisions accumulate here until nothing is left
-undecided, then the answer goes to whoever waits in `ask`. Holds the revision of every edit and, for `edit/content`,
-the texts of those that are open or were decided last.
+undecided, then the answer goes to whoever waits. Holds the state and revision of every edit and, for `edit/content`,
+the texts of those that are open or were decided last; of clients that are asked in another way too, which are told
+nothing of it.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import anyio
 
@@ -16,12 +17,12 @@ from agent_server.front.rpc.dispatch import FollowUp
 from agent_server.front.rpc.errors import INVALID_PARAMS, RpcError
 from agent_server.front.stream import Stream
 from agent_server.front.uris import path_of
-from agent_server.front.verdicts import Verdict, Verdicts
+from agent_server.front.verdicts import Decided, Verdict, Verdicts
 from agent_server.loop.action import Answer, AnswerKind, Question, Scope
 from agent_server.loop.errors import ClientMistake, StaleRevision
 from agent_server.loop.events import EditChanged
-from agent_server.loop.model import TurnId
-from agent_server.loop.proposal import FileChange, Proposal
+from agent_server.loop.model import SessionId, TurnId
+from agent_server.loop.proposal import EditState, FileChange, Proposal
 
 KEPT = 32
 """Decided proposals whose texts can still be fetched: a client may look at a diff right after deciding it."""
@@ -36,8 +37,12 @@ _ANSWERS: dict[Scope, AnswerKind] = {
 class Entry:
     """One edit as the client knows it."""
 
-    def __init__(self, proposal: Proposal, question: Question | None) -> None:
+    def __init__(
+        self, session: SessionId, proposal: Proposal, question: Question | None = None
+    ) -> None:
+        self.session = session
         self.proposal = proposal
+        self.state: EditState = "proposed"
         self.revision = proposal.revision
         self.question = question
         """None: applied without one, shown for review."""
@@ -46,6 +51,12 @@ class Entry:
         """Set once; afterwards nothing can be decided any more."""
         self.decided = anyio.Event()
 
+    def settle(self, answer: Answer) -> None:
+        """What is decided; the first answer counts."""
+        if self.answer is None:
+            self.answer = answer
+            self.decided.set()
+
 
 class Proposals:
     """Every edit that this client was shown."""
@@ -53,35 +64,67 @@ class Proposals:
     def __init__(self) -> None:
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         """By txn, oldest first."""
+        self.moved: Callable[[], None] = lambda: None
+        """Called when an edit was proposed, decided on in part or in whole, or changed its state."""
 
     @property
-    def undecided(self) -> tuple[tuple[str, int], ...]:
-        """Txn and revision of every edit that waits for the client, oldest first."""
-        return tuple((txn, e.revision) for txn, e in self._entries.items() if e.answer is None)
+    def undecided(self) -> tuple[Entry, ...]:
+        """Every edit that waits for the person, oldest first."""
+        return tuple(entry for entry in self._entries.values() if entry.answer is None)
+
+    @property
+    def last(self) -> Entry | None:
+        """The edit that was proposed last."""
+        return next(reversed(self._entries.values()), None)
+
+    def find(self, txn: str) -> Entry:
+        """The edit of that name.
+
+        Raises:
+            RpcError: `unknown_txn`.
+        """
+        entry = self._entries.get(txn)
+        if entry is None:
+            raise RpcError(INVALID_PARAMS, f"there is no edit {txn!r}", reason="unknown_txn")
+        return entry
 
     # ---- the session asks ------------------------------------------------------------------------------
 
     async def ask(self, stream: Stream, question: Question, *, turn: TurnId) -> Answer:
         """Show the question's proposal and wait. Cancelling the wait rejects it and says so."""
-        if question.proposal is None:
-            raise ValueError("the question has no proposal")
-        entry = self._remember(Entry(question.proposal, question))
+        entry = self.open(stream.session, question)
         self._show(stream, entry, call_id=question.call_id, turn=turn, review="ask")
         try:
             await entry.decided.wait()
         except anyio.get_cancelled_exc_class():
-            if entry.answer is None:
-                entry.answer = Answer("cancelled")
-                entry.verdicts.add([Verdict(accept=False)])
+            if self.withdraw(entry):
                 self._tell(stream, entry, EditChanged(turn, entry.proposal, "rejected"))
             raise
         return entry.answer or Answer("reject")
+
+    def open(self, session: SessionId, question: Question) -> Entry:
+        """An edit that can be decided on from now on, however the client is asked."""
+        if question.proposal is None:
+            raise ValueError("the question has no proposal")
+        entry = self._remember(Entry(session, question.proposal, question))
+        self.moved()
+        return entry
+
+    def withdraw(self, entry: Entry) -> bool:
+        """Nobody waits for the decision any more; whether it was still open."""
+        if entry.answer is not None:
+            return False
+        entry.verdicts.add([Verdict(accept=False)])
+        entry.settle(Answer("cancelled"))
+        entry.state = "rejected"
+        self.moved()
+        return True
 
     def changed(self, stream: Stream, event: EditChanged, call_id: str) -> None:
         """An edit moved on; one that was not gated is shown now, for review."""
         entry = self._entries.get(event.proposal.txn)
         if entry is None:
-            entry = self._remember(Entry(event.proposal, None))
+            entry = self._remember(Entry(stream.session, event.proposal))
             entry.answer = Answer("allow_once", by="policy")
             if not event.gated:
                 self._show(stream, entry, call_id=call_id, turn=event.turn, review="applied")
@@ -113,18 +156,18 @@ class Proposals:
         if entry.question is not None and remember not in entry.question.scopes:
             raise ClientMistake(f"remember must be one of {', '.join(entry.question.scopes)}")
         entry.verdicts.add(verdicts)
-        entry.revision += 1
-        state = entry.verdicts.state
-        if state != "proposed":
-            kind = _ANSWERS[remember] if state == "approved" else "reject"
-            resolution = entry.verdicts.resolution() if state == "approved" else None
-            entry.answer = Answer(kind, resolution, feedback)
-            entry.decided.set()
+        state = self._weigh(entry, remember, feedback)
         return {"txn": txn, "revision": entry.revision, "state": state}
+
+    def finish(self, entry: Entry, *, accept: bool) -> None:
+        """Decide everything of an edit that is still undecided; nothing when nothing is."""
+        if entry.answer is None:
+            entry.verdicts.add_rest(accept=accept)
+            self._weigh(entry, "once", None)
 
     def content(self, txn: str, uri: str, side: str) -> str | None:
         """One whole text of a change; None where that side does not exist."""
-        change = _file(self._known(txn).proposal, uri)
+        change = _file(self.find(txn).proposal, uri)
         return change.base_text if side == "base" else change.new_text
 
     def revision(self, txn: str) -> int | None:
@@ -140,18 +183,23 @@ class Proposals:
 
     # ---- inside ------------------------------------------------------------------------------------------
 
+    def _weigh(self, entry: Entry, remember: Scope, feedback: str | None) -> Decided:
+        """After more was said: the answer, once nothing is undecided."""
+        entry.revision += 1
+        state = entry.verdicts.state
+        if state != "proposed":
+            kind = _ANSWERS[remember] if state == "approved" else "reject"
+            resolution = entry.verdicts.resolution() if state == "approved" else None
+            entry.settle(Answer(kind, resolution, feedback))
+        self.moved()
+        return state
+
     def _undecided(self, txn: str) -> Entry:
-        entry = self._known(txn)
+        entry = self.find(txn)
         if entry.answer is not None:
             raise RpcError(
                 INVALID_PARAMS, f"edit {txn!r} is decided already", reason="already_decided"
             )
-        return entry
-
-    def _known(self, txn: str) -> Entry:
-        entry = self._entries.get(txn)
-        if entry is None:
-            raise RpcError(INVALID_PARAMS, f"there is no edit {txn!r}", reason="unknown_txn")
         return entry
 
     def _remember(self, entry: Entry) -> Entry:
@@ -164,6 +212,8 @@ class Proposals:
     def _show(
         self, stream: Stream, entry: Entry, *, call_id: str, turn: str | None, review: edits.Review
     ) -> None:
+        if not stream.capabilities.edit_proposed:
+            return
         question = entry.question
         stream.own(
             "edit/proposed",
@@ -180,12 +230,17 @@ class Proposals:
         )
 
     def _tell(self, stream: Stream, entry: Entry, event: EditChanged) -> None:
+        entry.state = event.state
         entry.revision = max(entry.revision + 1, event.proposal.revision)
+        self.moved()
+        if not stream.capabilities.edit_proposed:
+            return
         stream.own("edit/state", edits.edit_state(stream.session, event, revision=entry.revision))
 
     def _recalled(self, stream: Stream, event: EditChanged) -> FollowUp:
-        entry = self._remember(Entry(event.proposal, None))
+        entry = self._remember(Entry(stream.session, event.proposal))
         entry.answer = Answer("reject", by="the server stopped")
+        entry.state = event.state
         state = edits.edit_state(stream.session, event, revision=entry.revision)
         return stream.own_follow_up("edit/state", state)
 

@@ -20,6 +20,8 @@ class Verdict:
     """With an accepted file: what the person wants instead."""
 
 
+Decided = Literal["proposed", "approved", "rejected"]
+"""`proposed` while anything is undecided; `approved` when anything was accepted."""
 Unit = tuple[str, str | None]
 """What is decided alone: a hunk by path and id, or a path whose change has no hunks or cannot be taken in part."""
 
@@ -33,8 +35,8 @@ class Verdicts:
         self._edited: dict[str, str] = {}
 
     @property
-    def state(self) -> Literal["proposed", "approved", "rejected"]:
-        """`proposed` while anything is undecided; `approved` when anything was accepted."""
+    def state(self) -> Decided:
+        """What the decisions so far amount to."""
         if any(unit not in self._said for unit in self._units(self._proposal.files)):
             return "proposed"
         return "approved" if any(self._said.values()) else "rejected"
@@ -52,6 +54,15 @@ class Verdicts:
                 self._edited.pop(unit[0], None)
             if verdict.accept and verdict.edited_text is not None:
                 self._edited[units[0][0]] = verdict.edited_text
+
+    def add_rest(self, *, accept: bool) -> None:
+        """The same for everything that nothing was said about."""
+        for unit in self._units(self._proposal.files):
+            self._said.setdefault(unit, accept)
+
+    def is_open(self, path: str, hunk: str) -> bool:
+        """Whether nothing was said about a hunk of an edited file."""
+        return (path, hunk) not in self._said
 
     def resolution(self) -> Resolution:
         """What was decided, complete."""

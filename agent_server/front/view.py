@@ -127,7 +127,7 @@ class View:
             case TitleChanged(title):
                 self._update(self._turn, updates.title(title))
             case EditChanged():
-                self._edit(event)
+                self._proposals.changed(self.stream, event, self._call_of(event))
             case ConfirmationRequired():
                 pass  # the question itself goes out through `ask`
             case _:
@@ -192,11 +192,6 @@ class View:
             self._notices += 1
             words = updates.notice_in_words(event, f"notice-{self._notices}")
             self._update(self._turn, words)
-
-    def _edit(self, event: EditChanged) -> None:
-        if not self.stream.capabilities.edit_proposed:
-            return
-        self._proposals.changed(self.stream, event, self._call_of(event))
 
     def _call_of(self, event: EditChanged) -> str:
         """The id of the call that an edit belongs to; empty when the client saw none."""

@@ -30,10 +30,18 @@ SETTLES_CANCEL: Final = frozenset({"agent/session/prompt"})
 """Requests that answer their own cancellation by a result."""
 COMMANDS: Final = (
     "agent.prompt",
+    "agent.fix",
+    "agent.explain",
     "agent.newSession",
+    "agent.listSessions",
+    "agent.resumeSession",
     "agent.cancel",
+    "agent.showChanges",
     "agent.acceptAll",
     "agent.rejectAll",
+    "agent.acceptHunk",
+    "agent.rejectHunk",
+    "agent.undo",
     "agent.setMode",
     "agent.setModel",
 )

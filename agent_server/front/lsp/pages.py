@@ -11,6 +11,7 @@ from typing import Final
 import anyio.to_thread
 
 from agent_server.front.lsp.capabilities import Stock
+from agent_server.front.lsp.messages import INFO, WARNING, show_message
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.front.uris import file_uri
@@ -19,7 +20,6 @@ logger = logging.getLogger(__name__)
 
 IGNORED: Final = "out/\ntool-effects.jsonl\n"
 """Content of `.agent/.gitignore`."""
-_WARNING, _INFO = 2, 3
 
 
 class Pages:
@@ -35,16 +35,12 @@ class Pages:
             path = await anyio.to_thread.run_sync(write_page, Path(cwd), name, text)
         except OSError as error:
             logger.warning("the page %s could not be written: %s", name, error)
-            self._tell(
-                _WARNING, f"{name} could not be written to {cwd}/.agent/out: {error.strerror}"
-            )
+            text = f"{name} could not be written to {cwd}/.agent/out: {error.strerror}"
+            show_message(self._connection, WARNING, text)
             return None
         if not (self._stock.show_document and await self._opened(path)):
-            self._tell(_INFO, f"See {path}")
+            show_message(self._connection, INFO, f"See {path}")
         return path
-
-    def _tell(self, kind: int, message: str) -> None:
-        self._connection.notify("window/showMessage", {"type": kind, "message": message})
 
     async def _opened(self, path: Path) -> bool:
         params = {"uri": file_uri(str(path)), "takeFocus": True}

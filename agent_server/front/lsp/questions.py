@@ -1,8 +1,9 @@
 """The gate's third form: `window/showMessageRequest`, which every LSP client answers (protocol.md, "The gate").
 
 An edit offers Accept, Reject and Show, which opens the diff and asks again; anything else Allow once, Allow in this
-session (where that far is allowed) and Reject. No choice, an error and a word of the client's own are no. The commands
-`agent.acceptAll` and `agent.rejectAll` decide open edits too: some editors hide the message after a while.
+session (where that far is allowed) and Reject. No choice, an error and a word of the client's own are no. Commands and
+code lenses decide open edits too: some editors hide the message after a while. Accept and Reject are then about what
+is left.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import anyio
 from agent_server.edits.unified import unified
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.params import as_object
+from agent_server.front.proposals import Entry, Proposals
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.loop.action import Answer, AnswerKind, Question
@@ -23,7 +25,6 @@ ALLOW_ONCE, ALLOW_SESSION = "Allow once", "Allow in this session"
 _WARNING, _INFO = 2, 3
 
 _ANSWERS: dict[str, AnswerKind] = {
-    ACCEPT: "allow_once",
     ALLOW_ONCE: "allow_once",
     ALLOW_SESSION: "allow_session",
     REJECT: "reject",
@@ -40,47 +41,32 @@ class MessageQuestions:
         self._connection = connection
         self._pages = pages
         self._cwd_of = cwd_of
-        self._open: dict[str, _Open] = {}
-        """Edits that are asked about, by txn."""
 
-    @property
-    def open_edits(self) -> tuple[str, ...]:
-        """Txns that wait for a decision, oldest first."""
-        return tuple(self._open)
-
-    def decide(self, txn: str, *, accept: bool) -> None:
-        """Answer an open edit from a command; one that is decided already stays as it is."""
-        if (entry := self._open.get(txn)) is not None:
-            entry.settle(Answer("allow_once" if accept else "reject"))
-
-    async def ask(self, session: SessionId, question: Question) -> Answer:
-        """Ask and wait. Cancelling the wait withdraws the message."""
-        proposal = question.proposal
-        if proposal is None:
-            return await self._ask_once(question, offers(question))
-        entry = self._open[proposal.txn] = _Open()
+    async def ask(self, proposals: Proposals, session: SessionId, question: Question) -> Answer:
+        """Ask and wait; an edit can be decided in `proposals` meanwhile. Cancelling the wait withdraws the message."""
+        if question.proposal is None:
+            return _answer(await self._chosen(question, offers(question)))
+        entry = proposals.open(session, question)
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._ask_about, entry, session, question, proposal)
-                await entry.settled.wait()
+                tasks.start_soon(self._ask_about, proposals, entry, question)
+                await entry.decided.wait()
                 tasks.cancel_scope.cancel()
         finally:
-            del self._open[proposal.txn]
-        return entry.answer
+            proposals.withdraw(entry)
+        return entry.answer or Answer("reject")
 
-    async def _ask_about(
-        self, entry: "_Open", session: SessionId, question: Question, proposal: Proposal
-    ) -> None:
+    async def _ask_about(self, proposals: Proposals, entry: Entry, question: Question) -> None:
         while True:
             title = await self._chosen(question, offers(question))
-            if title != SHOW:
-                entry.settle(_answer(title))
+            if isinstance(title, Answer):
+                entry.settle(title)
                 return
-            name = f"{proposal.txn}.diff"
-            await self._pages.show(self._cwd_of(session), name, diff_text(proposal))
-
-    async def _ask_once(self, question: Question, titles: tuple[str, ...]) -> Answer:
-        return _answer(await self._chosen(question, titles))
+            if title != SHOW:
+                proposals.finish(entry, accept=title == ACCEPT)
+                return
+            name, diff = f"{entry.proposal.txn}.diff", diff_text(entry.proposal)
+            await self._pages.show(self._cwd_of(entry.session), name, diff)
 
     async def _chosen(self, question: Question, titles: tuple[str, ...]) -> str | Answer | None:
         """The title that was chosen, None for none, or the answer that follows from having no client."""
@@ -97,19 +83,6 @@ class MessageQuestions:
             return Answer("cancelled", by="disconnect")
         chosen = (as_object(reply) or {}).get("title")
         return chosen if isinstance(chosen, str) and chosen in titles else None
-
-
-class _Open:
-    """An edit that waits."""
-
-    def __init__(self) -> None:
-        self.settled = anyio.Event()
-        self.answer = Answer("reject")
-
-    def settle(self, answer: Answer) -> None:
-        if not self.settled.is_set():
-            self.answer = answer
-            self.settled.set()
 
 
 def offers(question: Question) -> tuple[str, ...]:

@@ -6,10 +6,12 @@ from agent_server.edits.ports import Editor
 from agent_server.front.front import Front
 from agent_server.front.lsp.capabilities import own_of, stock_capabilities
 from agent_server.front.lsp.commands import Commands
+from agent_server.front.lsp.current import Current
 from agent_server.front.lsp.editor import LspEditor
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.lsp.protocol import Protocol
 from agent_server.front.lsp.questions import MessageQuestions
+from agent_server.front.lsp.reviewing import ReviewCommands
 from agent_server.front.lsp.stock import LspPeer, StockViews
 from agent_server.front.methods import dispatch
 from agent_server.front.peer import PERMISSION, REVIEW, Asker, Peer, Seat
@@ -54,7 +56,11 @@ class Service:
         )
         front = Front(peer, sessions, ready=True)
         self.table = dispatch(lambda: front, Vocabulary.LSP)
-        self.commands = Commands(front, questions, lambda: protocol.documents, tasks).table()
+        current = Current(front, lambda: protocol.documents)
+        self.commands = {
+            **Commands(front, current, lambda: protocol.documents, tasks).table(),
+            **ReviewCommands(front, current, pages, tasks).table(),
+        }
 
         def progress_cancelled(token: int | str) -> None:
             if (session := views.session_of(token)) is not None:
@@ -71,7 +77,6 @@ def _by_message(questions: MessageQuestions) -> Asker:
         return True
 
     async def ask(peer: Peer, view: View, question: Question) -> Answer:
-        del peer
-        return await questions.ask(view.stream.session, question)
+        return await questions.ask(peer.proposals, view.stream.session, question)
 
     return Asker(can, ask)

@@ -12,6 +12,7 @@ import anyio.abc
 
 from agent_server.front.capabilities import Capabilities
 from agent_server.front.lsp.capabilities import Stock
+from agent_server.front.lsp.messages import ERROR, INFO, WARNING, MessageKind, show_message
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.peer import Asker, EditorFactory, Peer, Seat
 from agent_server.front.rpc.connection import Connection
@@ -24,8 +25,7 @@ SHORT: Final = 500
 """Characters of an answer that still fit a message."""
 REPORT_S: Final = 0.5
 """Between two reports of progress."""
-_ERROR, _WARNING, _INFO = 1, 2, 3
-_SEVERITIES = {"error": _ERROR, "warning": _WARNING, "info": _INFO}
+_SEVERITIES: dict[str, MessageKind] = {"error": ERROR, "warning": WARNING, "info": INFO}
 
 
 class StockViews:
@@ -83,17 +83,17 @@ class StockViews:
         turn.moved.set()
         match event.reason:
             case DoneReason.ERROR:
-                self._message(_ERROR, event.message or "The turn failed")
+                self._message(ERROR, event.message or "The turn failed")
             case DoneReason.USER_ABORT:
-                self._message(_INFO, "Cancelled")
+                self._message(INFO, "Cancelled")
             case _ if len(turn.text) <= SHORT:
-                self._message(_INFO, turn.text or event.message or "Done")
+                self._message(INFO, turn.text or event.message or "Done")
             case _:
                 name, cwd = f"{event.turn}.md", self._cwd_of(session)
                 self._tasks.start_soon(self._pages.show, cwd, name, turn.text)
 
-    def _message(self, kind: int, text: str) -> None:
-        self._connection.notify("window/showMessage", {"type": kind, "message": text[:SHORT]})
+    def _message(self, kind: MessageKind, text: str) -> None:
+        show_message(self._connection, kind, text[:SHORT])
 
     async def _progress(self, turn: "_Turn") -> None:
         try:

@@ -22,6 +22,10 @@ class EditorCapabilities(Wire):
 
     save: bool = False
     """Answers `agent/editor/save`."""
+    diagnostics: bool = False
+    """Answers `agent/editor/diagnostics`."""
+    open_diff: bool = False
+    """Answers `agent/editor/openDiff`, which comes for the command `agent.showChanges` only."""
 
 
 class ClientCapabilities(Wire):

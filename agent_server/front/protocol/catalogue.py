@@ -16,15 +16,28 @@ from agent_server.front.protocol.checkpoints import (
     RevertEdit,
 )
 from agent_server.front.protocol.commands import (
+    AskCommand,
     CommandStarted,
+    FixCommand,
+    HunkCommand,
+    ListSessionsCommand,
     NewSessionCommand,
     PromptCommand,
     ReviewCommand,
     SessionCommand,
+    SessionsListed,
     SetModeCommand,
     SetModelCommand,
+    UndoCommand,
 )
-from agent_server.front.protocol.editor import DocumentSaved, SaveDocument
+from agent_server.front.protocol.editor import (
+    DiagnosticsReport,
+    DiagnosticsRequest,
+    DiffOpened,
+    DocumentSaved,
+    OpenDiff,
+    SaveDocument,
+)
 from agent_server.front.protocol.edits import (
     ApplyEdit,
     EditApplied,
@@ -148,14 +161,30 @@ METHODS: tuple[Method, ...] = (
     Method("agent/edit/state", "server", EditStateChanged, capability="edit.proposed"),
     Method("agent/edit/apply", "server", ApplyEdit, EditApplied, "edit.apply", acp=False),
     Method("agent/editor/save", "server", SaveDocument, DocumentSaved, "editor.save", acp=False),
+    Method(
+        "agent/editor/diagnostics",
+        "server",
+        DiagnosticsRequest,
+        DiagnosticsReport,
+        "editor.diagnostics",
+    ),
+    Method("agent/editor/openDiff", "server", OpenDiff, DiffOpened, "editor.openDiff", acp=False),
 )
 
 COMMANDS: tuple[Command, ...] = (
     Command("agent.prompt", PromptCommand, CommandStarted),
+    Command("agent.fix", FixCommand, CommandStarted),
+    Command("agent.explain", AskCommand, CommandStarted),
     Command("agent.newSession", NewSessionCommand, CommandStarted),
+    Command("agent.listSessions", ListSessionsCommand, SessionsListed),
+    Command("agent.resumeSession", SessionCommand, CommandStarted),
     Command("agent.cancel", SessionCommand),
+    Command("agent.showChanges", ReviewCommand),
     Command("agent.acceptAll", ReviewCommand),
     Command("agent.rejectAll", ReviewCommand),
+    Command("agent.acceptHunk", HunkCommand),
+    Command("agent.rejectHunk", HunkCommand),
+    Command("agent.undo", UndoCommand),
     Command("agent.setMode", SetModeCommand),
     Command("agent.setModel", SetModelCommand),
 )

@@ -1,6 +1,9 @@
 """What the server asks of the editor, each message behind a capability."""
 
-from agent_server.front.protocol.base import Wire
+from typing import Literal
+
+from agent_server.front.protocol.base import Range, Wire
+from agent_server.loop.proposal import ChangeKind
 
 
 class SaveDocument(Wire):
@@ -13,3 +16,62 @@ class DocumentSaved(Wire):
     """Whether the document on disk is now what the editor shows."""
 
     saved: bool
+
+
+class DiffFile(Wire):
+    """A file of an edit."""
+
+    uri: str
+    old_uri: str | None = None
+    """Where a renamed file was."""
+    kind: ChangeKind
+
+
+class OpenDiff(Wire):
+    """Show an edit; its texts came with `agent/edit/proposed`, or are in `agent/edit/content`."""
+
+    session_id: str
+    txn: str
+    files: tuple[DiffFile, ...]
+
+
+class DiffOpened(Wire):
+    """Whether the person sees it; decides nothing."""
+
+    shown: bool
+
+
+class DiagnosticsRequest(Wire):
+    """What is wrong with these files, as the editor knows now."""
+
+    session_id: str
+    uris: tuple[str, ...] | None = None
+    """Null: every file that you have diagnostics of."""
+
+
+class WireDiagnostic(Wire):
+    """One diagnostic, as in LSP."""
+
+    range: Range
+    severity: Literal[1, 2, 3, 4] | None = None
+    """Error, warning, information, hint; null: error."""
+    code: int | str | None = None
+    source: str | None = None
+    message: str
+
+
+class DocumentDiagnostics(Wire):
+    """The diagnostics of one file."""
+
+    uri: str
+    version: int | None = None
+    """Of the document they are about; null: not open, or not known."""
+    settled: bool | None = None
+    """Whether they are about the text as it is now; null: you cannot tell."""
+    diagnostics: tuple[WireDiagnostic, ...]
+
+
+class DiagnosticsReport(Wire):
+    """One item per file that you watch, also when nothing is wrong with it; no item for others."""
+
+    items: tuple[DocumentDiagnostics, ...]
