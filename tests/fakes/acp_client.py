@@ -54,6 +54,8 @@ class AcpClient:
     """What `fs/read_text_file` gives, by path."""
     write: Callable[["AcpClient", Message], Any] | None = None
     """Answers `fs/write_text_file`; without it the text is stored."""
+    own: dict[str, Callable[[Message], Any]] = field(default_factory=dict)
+    """Answers requests of ours, by method."""
     oracle: Oracle = field(default_factory=Oracle)
     received: list[Message] = field(default_factory=list)
     sent: list[Message] = field(default_factory=list)
@@ -183,6 +185,8 @@ class AcpClient:
                     return self.write(self, message)
                 self.files[params["path"]] = params["content"]
                 return None
+            case method if method in self.own:
+                return self.own[method](message)
             case _:
                 raise Refused({"code": -32601, "message": "unknown method"})
 

@@ -43,7 +43,7 @@ class JournaledWorkbench(FakeEquipment):
     async def kit(self, place: Place) -> Kit:
         journal = self.store.journal(place.id)
         transactions = Transactions(Documents(place.editor), journal, self.blobs, Leases())
-        services = Services(place.cwd, transactions, Open())
+        services = Services(place.cwd, transactions, Open(), diagnostics=place.diagnostics)
         fakes = {tool.name: tool for tool in self.tools}
         return Kit({**build(services), **fakes}, self.policy, transactions)
 
