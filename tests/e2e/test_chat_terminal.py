@@ -127,7 +127,10 @@ def test_slash_commands_are_answered_without_the_model(
             ("/mode nonsense", "✗"),
             ("/nw", "did you mean /new"),
             ("/new", "a new session"),
-            ("/sessions", "session"),
+            ("/title Fix it", "this session is called Fix it"),
+            ("/title", "title must be a non-empty string"),
+            ("/fork", "in a copy from here on"),
+            ("/sessions", r"Fix it \(fork\)"),
         ):
             terminal.type(f"{typed}\r")
             terminal.expect(shown)

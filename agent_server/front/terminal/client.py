@@ -120,6 +120,20 @@ class AcpClient:
         self._look_at(session_id)
         return _session(session_id, result)
 
+    async def fork(self, session_id: str, cwd: str) -> Session:
+        """A new session that knows what that one knows; the one before is no longer looked at."""
+        result = await self._ask("session/fork", {"sessionId": session_id, **_workspace(cwd)})
+        forked = _text(result, "sessionId")
+        if not forked:
+            raise NotUnderstood("the server forked a session without saying which")
+        self._look_at(forked)
+        return _session(forked, result)
+
+    async def set_title(self, session_id: str, title: str) -> str:
+        """Name a session; the name as it was kept."""
+        params = {"sessionId": session_id, "title": title}
+        return _text(await self._ask("session/set_title", params), "title")
+
     async def sessions(self, cwd: str) -> list[SessionInfo]:
         """The sessions of this folder, as the server orders them: the newest first."""
         found: list[SessionInfo] = []

@@ -110,6 +110,12 @@ class Conversation:
             case "new":
                 self._enter(self._link.call(client.new, self._cwd))
                 return _said("a new session; the old one is kept")
+            case "fork":
+                self._enter(self._link.call(client.fork, self._session.id, self._cwd))
+                return _said("in a copy from here on; the session before is kept as it is")
+            case "title":
+                title = self._link.call(client.set_title, self._session.id, command.argument)
+                return _said(f"this session is called {title}")
             case "sessions":
                 return _sessions(self._link.call(client.sessions, self._cwd))
             case _:

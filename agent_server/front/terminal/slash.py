@@ -4,13 +4,15 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Name = Literal["help", "mode", "model", "new", "sessions", "quit"]
+Name = Literal["help", "mode", "model", "new", "fork", "title", "sessions", "quit"]
 NAMES: tuple[Name, ...] = get_args(Name)
 HELP: tuple[tuple[str, str], ...] = (
     ("/help", "this"),
     ("/mode [ask|accept_edits|plan|auto]", "what the agent may do without asking"),
     ("/model [NAME]", "the model, in litellm's words: openai/…, anthropic/…, ollama/…"),
     ("/new", "a new session in this folder"),
+    ("/fork", "go on in a copy of this session; this one stays as it is"),
+    ("/title TEXT", "name this session"),
     ("/sessions", "the sessions of this folder; `agent-server chat --resume ID` goes on with one"),
     ("/quit", "leave; ctrl-d does the same"),
     ("ctrl-c", "stop the turn; twice: leave"),

@@ -10,6 +10,8 @@ from agent_server.front.terminal.slash import Mistaken, Slash, parse_slash
         (" /mode  plan ", Slash("mode", "plan")),
         ("/model openai/x", Slash("model", "openai/x")),
         ("/exit", Slash("quit")),
+        ("/fork", Slash("fork")),
+        ("/title Fix the parser", Slash("title", "Fix the parser")),
         ("/mod ask", Mistaken("there is no command /mod; did you mean /mode?")),
         ("/zzz", Mistaken("there is no command /zzz; /help lists them")),
     ],
