@@ -72,6 +72,7 @@ bench: .venv/.stamp ## start-up, streaming and many sessions, measured beside th
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.streaming
 	$(BIN)/python -m benchmarks.sessions
+	$(BIN)/python -m benchmarks.sessions
 
 ##@ Make
 .PHONY: setup schema snap lock
