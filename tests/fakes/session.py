@@ -50,7 +50,7 @@ class FakeEquipment:
     model_name: str = "list/model"
     limits: Limits = field(default_factory=Limits)
     approval_timeout_s: float = 0
-    subagents: SubAgentTerms = SubAgentTerms()
+    subagents: SubAgentTerms = field(default_factory=SubAgentTerms)
     warnings: tuple[str, ...] = ()
     prompt_while_busy: WhileBusy = "queue"
     receipts: bool = False
