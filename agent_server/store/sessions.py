@@ -70,7 +70,7 @@ class SessionStore:
         parent: SessionId | None = None,
         delegated_by: str | None = None,
     ) -> SessionRecord:
-        """Make a session with an empty log; this process holds it. `delegated_by` makes it a sub-agent's: never listed."""
+        """Make a session with an empty log; this process holds it. One `delegated_by` a call is never listed."""
         at = self._clock()
         record = SessionRecord(
             id=new_session_id(at),
