@@ -3,6 +3,7 @@
 It arrives with a repository, so it is not trusted: no link is followed. What we put into it is not git's business.
 """
 
+import errno
 import os
 from contextlib import suppress
 
@@ -14,8 +15,10 @@ def open_agent_folder(workspace: str) -> int:
     """A descriptor of `.agent/` in the workspace, made when absent; the caller closes it.
 
     Raises:
-        OSError: it cannot be made, or is a link.
+        OSError: it cannot be made, or is a link, or this platform cannot tell (Windows).
     """
+    if not hasattr(os, "O_NOFOLLOW"):
+        raise OSError(errno.ENOTSUP, "a folder cannot be opened without following links here")
     root = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
     try:
         agent = open_subfolder(root, ".agent")

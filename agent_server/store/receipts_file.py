@@ -67,9 +67,9 @@ def append(workspace: str, text: str) -> None:
     Raises:
         OSError: it cannot be written, or something in the way is a link.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
     agent = open_agent_folder(workspace)
     try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         file = os.open(NAME, flags, 0o600, dir_fd=agent)
     finally:
         os.close(agent)

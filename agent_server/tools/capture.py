@@ -93,11 +93,11 @@ class Spill:
 
 def _create(folder: str, name: str) -> int:
     """A new 0600 file in `.agent/out/`; no link is followed, so that it cannot land outside the workspace."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     agent = open_agent_folder(folder)
     try:
         out = open_subfolder(agent, "out")
         try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             return os.open(name, flags, 0o600, dir_fd=out)
         finally:
             os.close(out)
