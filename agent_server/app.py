@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 PARENT_S = 1.0
 """Between two looks whether the process that started us lives; the end of input mostly tells sooner."""
+COLLECT_AFTER = 10_000
+"""New objects between two looks for cycles. Python's 700 look through a long session's log, 40 ms, at every request."""
 END_SIGNALS = (
     signal.SIGTERM,
     signal.SIGINT,
@@ -53,6 +55,7 @@ def serve(
     _log_to(
         options.log_file, options.log_level or os.environ.get("AGENT_SERVER_LOG_LEVEL") or "warning"
     )
+    gc.set_threshold(COLLECT_AFTER, 10, 10)
     if dialect == "lsp":
         lsp = partial(_lsp, read_fd, write_fd, received, options)
         return anyio.run(_until_told_to_end, lsp, parent)

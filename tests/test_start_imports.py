@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from agent_server.app import COLLECT_AFTER
+
 # Runs the server proper over a client that says nothing, and tells what there is when its sessions open.
 PROGRAM = """
 import gc, json, os, sys
@@ -16,7 +18,9 @@ from agent_server.options import Options
 
 opened = workshop.open_sessions
 def tell(options, client_options):
-    json.dump({"modules": sorted(sys.modules), "collects": gc.isenabled(), "kept": gc.get_freeze_count()}, sys.stderr)
+    told = {"modules": sorted(sys.modules), "collects": gc.isenabled(), "after": gc.get_threshold()[0],
+            "kept": gc.get_freeze_count()}
+    json.dump(told, sys.stderr)
     return opened(options, client_options)
 workshop.open_sessions = tell
 gc.disable()
@@ -46,4 +50,5 @@ def test_a_session_waits_for_nothing_that_only_a_prompt_a_call_or_another_wire_n
     }  # fmt: skip
     assert late.isdisjoint(told["modules"])
     assert told["collects"]
+    assert told["after"] == COLLECT_AFTER
     assert told["kept"] > 10_000
