@@ -29,8 +29,6 @@ TICKS = 200
 TICK_MS = 10
 ROUNDS = 20
 """Of the tool, in one turn."""
-OPEN, STREAMING = 50, 8
-"""Sessions of one process."""
 TIMES = 5
 """How often everything quick is repeated in a turn at measuring."""
 TURNS = 3
@@ -57,7 +55,6 @@ GOALS = (
     Goal("cancel, model streaming", "ms", "5"),
     Goal("cancel, model silent", "ms", "5"),
     Goal("one tool round", "ms", "5"),
-    Goal("delta p99, 8 of 50 sessions", "ms", "50"),
     Goal("memory at the first delta", "MB", "45"),
     Goal("memory at the end", "MB", "-"),
 )
@@ -126,21 +123,6 @@ class Conversation:
         return (time.perf_counter() - began) * 1000 / ROUNDS
 
 
-def together_ms(peer: Peer, folder: str) -> list[float]:
-    """The delay of each delta of 8 sessions that stream at once, among 50 that are open."""
-    talks = [Conversation(peer, folder) for _ in range(OPEN)][:STREAMING]
-    for talk in talks:
-        talk.prompt(f"tick {TICKS} {TICK_MS}")
-    delays: list[float] = []
-    running = STREAMING
-    while running:
-        body = peer.read_body()
-        at = time.monotonic_ns()
-        running -= b'"stopReason"' in body
-        delays += [(at - int(stamp)) / 1e6 for stamp in delta(body).split()]
-    return delays
-
-
 def delta(body: bytes) -> str:
     """The text of a message's delta, if it is one."""
     if b"agent_message_chunk" not in body:
@@ -173,7 +155,6 @@ def measure(command: list[str], folder: str, env: Mapping[str, str], *, tools: b
             figures["one tool round"] = middle(
                 lambda: Conversation(peer, folder).tool_round_ms(str(file))
             )
-            figures["delta p99, 8 of 50 sessions"] = percentile(together_ms(peer, folder), 99)
         figures["memory at the end"] = peer.pss_mb
     return figures
 
