@@ -30,6 +30,8 @@ class Capabilities:
     """Answers `editor/diagnostics`."""
     open_diff: bool = False
     """Answers `editor/openDiff`."""
+    code_actions: bool = False
+    """Wants our code actions beside its own."""
 
 
 def acp_capabilities(initialize: JsonObject) -> Capabilities:
@@ -64,4 +66,5 @@ def own_capabilities(declared: object) -> Capabilities:
         save=editor.get("save") is True,
         diagnostics=editor.get("diagnostics") is True,
         open_diff=editor.get("openDiff") is True,
+        code_actions=own.get("codeActions") is True,
     )

@@ -41,13 +41,14 @@ class Peer:
         capabilities: Capabilities,
         editor: "EditorFactory",
         askers: tuple[Asker, ...],
+        proposals: Proposals | None = None,
     ) -> None:
         """`editor` gives the documents of one session; they may be the same for all."""
         self.connection = connection
         self.vocabulary = vocabulary
         self.capabilities = capabilities
         """Replaced when the client initializes again, before it has a session."""
-        self.proposals = Proposals()
+        self.proposals = Proposals() if proposals is None else proposals
         self._make_editor = editor
         self._askers = askers
         self._views: dict[SessionId, View] = {}

@@ -21,7 +21,7 @@ import anyio.to_thread
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from agent_server.front.lsp.names import COMMANDS, METHODS, NOTIFICATIONS, SETTLES_CANCEL
+from agent_server.front.lsp.names import COMMANDS, FEATURES, METHODS, NOTIFICATIONS, SETTLES_CANCEL
 from agent_server.front.lsp.protocol import REASONS, Protocol
 from agent_server.front.params import as_object
 from agent_server.front.rpc.connection import Connection
@@ -53,6 +53,8 @@ class Endpoint:
         self._open_sessions = open_sessions
         self._started = started
         self._protocol = _make_protocol(self._run_command)
+        for method in FEATURES:
+            self._protocol.handle(method, partial(self._serve, method))
         self._connection: Connection | None = None
         self._initialized = anyio.Event()
         self._ready = anyio.Event()
@@ -103,6 +105,11 @@ class Endpoint:
             return
         service = await self._served()
         await service.table.notifications[method](params)
+
+    async def _serve(self, method: str, params: object) -> object:
+        """One of LSP's own requests, once the agent is there; an editor that asks by itself gets no errors for that."""
+        await self._ready.wait()
+        return None if self._service is None else await self._service.features[method](params)
 
     async def _run_command(self, name: str, *arguments: object) -> object:
         service = await self._served()

@@ -45,3 +45,10 @@ COMMANDS: Final = (
     "agent.setMode",
     "agent.setModel",
 )
+FEATURES: Final = (
+    "textDocument/codeAction",
+    "codeAction/resolve",
+    "textDocument/codeLens",
+    "workspace/textDocumentContent",
+)
+"""LSP's own requests that the agent answers, beside documents and commands."""

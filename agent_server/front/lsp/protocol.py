@@ -18,6 +18,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import RPCMessage
 
+from agent_server.front.lsp.capabilities import advertise, stock_capabilities
 from agent_server.front.lsp.documents import Documents
 from agent_server.front.rpc.errors import (
     INTERNAL_ERROR,
@@ -123,6 +124,10 @@ class Protocol(LanguageServerProtocol):
             return
         self.handle_message(structured)
 
+    def handle(self, method: str, handler: Handler) -> None:
+        """Serve one more of LSP's methods; what is advertised of it is `capabilities.advertise`'s."""
+        self._builtin[method] = handler
+
     def cancel(self, message_id: object) -> None:
         """Cancel a running request; one that is unknown or finished is left alone."""
         if (future := self._running.get(message_id)) is not None:
@@ -191,6 +196,7 @@ class Protocol(LanguageServerProtocol):
         self.initialize_params = params
         self._workspace = Documents.like(self.workspace)
         result.capabilities.experimental = dict(self.experimental)
+        advertise(result.capabilities, stock_capabilities(params.capabilities))
         self.stage = "serving"
         return result
 

@@ -1,20 +1,28 @@
 """What a connection serves of ours, wired once the sessions are open; imported after `initialize` is answered."""
 
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
 import anyio.abc
+from lsprotocol import types
 
 from agent_server.edits.ports import Editor
 from agent_server.front.front import Front
+from agent_server.front.lsp.actions import Actions
 from agent_server.front.lsp.capabilities import own_of, stock_capabilities
 from agent_server.front.lsp.commands import Commands
 from agent_server.front.lsp.current import Current
 from agent_server.front.lsp.editor import LspEditor
+from agent_server.front.lsp.lenses import Lenses, Refresher
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.lsp.protocol import Protocol
 from agent_server.front.lsp.questions import MessageQuestions
 from agent_server.front.lsp.reviewing import ReviewCommands
 from agent_server.front.lsp.stock import LspPeer, StockViews
+from agent_server.front.lsp.virtual import VirtualDocuments
 from agent_server.front.methods import dispatch
 from agent_server.front.peer import PERMISSION, REVIEW, Asker, Peer, Seat
+from agent_server.front.proposals import Proposals
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.view import View
 from agent_server.front.vocabulary import Vocabulary
@@ -24,7 +32,7 @@ from agent_server.session.sessions import Sessions
 
 
 class Service:
-    """The one table over this connection, and the commands by name."""
+    """The one table over this connection, the commands by name, and LSP's own requests by method."""
 
     def __init__(
         self,
@@ -36,7 +44,9 @@ class Service:
         """`protocol` has been initialized; `tasks` live as long as the connection."""
         declared = protocol.initialize_params.capabilities
         own, stock = own_of(declared), stock_capabilities(declared)
-        pages = Pages(connection, stock)
+        proposals = Proposals()
+        virtual = VirtualDocuments(proposals)
+        pages = Pages(connection, stock, virtual)
 
         def cwd_of(session: SessionId) -> str:
             return sessions.get(session).cwd
@@ -53,6 +63,7 @@ class Service:
             editor=editor,
             askers=(REVIEW, PERMISSION, _by_message(questions)),
             views=None if own.updates else views,
+            proposals=proposals,
         )
         front = Front(peer, sessions, ready=True)
         self.table = dispatch(lambda: front, Vocabulary.LSP)
@@ -61,12 +72,43 @@ class Service:
             **Commands(front, current, lambda: protocol.documents, tasks).table(),
             **ReviewCommands(front, current, pages, tasks).table(),
         }
+        actions = Actions(stock, current.root)
+        self.features = _features(actions, Lenses(proposals, lambda: protocol.documents), virtual)
+        if stock.lenses and stock.refreshes_lenses:
+            refresher = Refresher(connection)
+            proposals.moved = refresher.refresh
+            tasks.start_soon(refresher.run)
 
         def progress_cancelled(token: int | str) -> None:
             if (session := views.session_of(token)) is not None:
                 sessions.get(session).cancel()
 
         protocol.progress_cancelled = progress_cancelled
+
+
+Feature = Callable[[Any], Awaitable[object]]
+"""Gets the params of one of LSP's requests, as lsprotocol has them; its result is the answer."""
+
+
+def _features(actions: Actions, lenses: Lenses, virtual: VirtualDocuments) -> Mapping[str, Feature]:
+    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return actions.offer(params)
+
+    async def resolve(action: types.CodeAction) -> types.CodeAction:
+        return actions.resolve(action)
+
+    async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        return lenses.of(params.text_document.uri)
+
+    async def content(params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+        return types.TextDocumentContentResult(virtual.text(params.uri))
+
+    return {
+        types.TEXT_DOCUMENT_CODE_ACTION: code_action,
+        types.CODE_ACTION_RESOLVE: resolve,
+        types.TEXT_DOCUMENT_CODE_LENS: code_lens,
+        types.WORKSPACE_TEXT_DOCUMENT_CONTENT: content,
+    }
 
 
 def _by_message(questions: MessageQuestions) -> Asker:

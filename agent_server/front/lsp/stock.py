@@ -15,6 +15,7 @@ from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.messages import ERROR, INFO, WARNING, MessageKind, show_message
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.peer import Asker, EditorFactory, Peer, Seat
+from agent_server.front.proposals import Proposals
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.front.vocabulary import Vocabulary
@@ -164,10 +165,16 @@ class LspPeer(Peer):
         editor: EditorFactory,
         askers: tuple[Asker, ...],
         views: StockViews | None,
+        proposals: Proposals,
     ) -> None:
         """`views` is None for a client that takes updates."""
         super().__init__(
-            connection, vocabulary, capabilities=capabilities, editor=editor, askers=askers
+            connection,
+            vocabulary,
+            capabilities=capabilities,
+            editor=editor,
+            askers=askers,
+            proposals=proposals,
         )
         self._stock_views = views
 

@@ -1,0 +1,159 @@
+"""Deciding on edits, looking at them and taking them back by command, however the client is asked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.edits import asking
+from tests.front.lsp.lsp_client import PLUGIN, STOCK, Refused
+from tests.front.lsp.test_conversation import DONE, EDIT, NEW, OLD, file
+from tests.front.lsp.test_stock import ended, page_of, picking
+from tests.front.lsp.world import World, served
+
+pytestmark = pytest.mark.anyio
+
+HALF = "ONE\ntwo\nthree\nfour\n"
+OWN: dict[str, Any] = PLUGIN["experimental"]["agent"]
+DIFFS: dict[str, Any] = {
+    "experimental": {"agent": {**OWN, "editor": {"save": True, "openDiff": True}}}
+}
+
+
+async def decide(world: World, accepted: int, *, revision: int | None = 1) -> None:
+    """Accept one hunk and reject the other."""
+    [entry] = [
+        m["params"] for m in world.client.received if m.get("method") == "agent/edit/proposed"
+    ]
+    [changed] = entry["files"]
+    for number, hunk in enumerate(changed["hunks"]):
+        name = "agent.acceptHunk" if number == accepted else "agent.rejectHunk"
+        named = {"txn": entry["txn"], "uri": changed["uri"], "hunk": hunk["id"]}
+        if revision is not None:
+            named["revision"] = revision + number
+        await world.client.command(name, named)
+
+
+async def test_hunks_are_decided_by_command_one_by_one(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
+        path = file(world)
+        session = await world.client.new(world.root)
+        params = {"sessionId": session, "prompt": [{"type": "text", "text": "go"}]}
+        asked = await world.client.ask("agent/session/prompt", params)
+        await world.client.hears("agent/edit/proposed")
+        await decide(world, 0)
+        await world.client.response(asked)
+
+        assert path.read_text() == HALF
+
+
+async def test_a_hunk_seen_at_an_older_revision_is_not_decided(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
+        path = file(world)
+        await world.client.command("agent.prompt", "go")
+        await world.client.hears("agent/edit/proposed")
+        with pytest.raises(Refused) as refused:
+            await decide(world, 0, revision=0)
+        await world.client.command("agent.rejectAll")
+
+        assert refused.value.code == -32801
+        assert path.read_text() == OLD
+
+
+async def test_what_the_message_accepts_is_what_no_command_decided(tmp_path: Path) -> None:
+    """A stock client: the first hunk is rejected by its code lens, then the message is accepted."""
+    async with served(
+        tmp_path, EDIT, DONE, policy=asking("edit"), capabilities=STOCK, answers=picking()
+    ) as world:
+        path = file(world)
+        await world.client.command("agent.prompt", "go")
+        question = await world.client.until(
+            lambda m: m.get("method") == "window/showMessageRequest"
+        )
+        lenses = await world.client.request(
+            "textDocument/codeLens", {"textDocument": {"uri": path.as_uri()}}
+        )
+        [reject, _] = [lens["command"] for lens in lenses if lens["command"]["title"] == "Reject"]
+        await world.client.command(reject["command"], *reject["arguments"])
+        await world.client.tell({"id": question["id"], "result": {"title": "Accept"}})
+        await ended(world)
+
+        assert path.read_text() == "one\ntwo\nthree\nFOUR\n"
+
+
+async def test_an_edit_that_nobody_proposed_is_unknown(tmp_path: Path) -> None:
+    async with served(tmp_path, capabilities=STOCK) as world:
+        for name in ("acceptHunk", "rejectHunk"):
+            with pytest.raises(Refused) as refused:
+                await world.client.command(
+                    f"agent.{name}", {"txn": "x", "uri": "file:///w/a.py", "hunk": "h"}
+                )
+            assert (refused.value.data or {})["reason"] == "unknown_txn"
+
+
+async def test_the_last_edit_is_shown_as_a_diff(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE, capabilities=STOCK) as world:
+        file(world)
+        await world.client.command("agent.prompt", "go")
+        await ended(world)
+        await world.client.command("agent.showChanges")
+        shown = page_of(await world.client.hears("window/showDocument"))
+
+        assert "-one\n+ONE" in shown.read_text()
+
+
+async def test_a_client_with_a_diff_view_is_asked_to_open_it(tmp_path: Path) -> None:
+    shows: dict[str, Any] = {"agent/editor/openDiff": lambda *_: {"shown": True}}
+    async with served(
+        tmp_path, EDIT, DONE, policy=asking("edit"), capabilities=DIFFS, answers=shows
+    ) as world:
+        path = file(world)
+        await world.client.command("agent.prompt", "go")
+        proposed = await world.client.hears("agent/edit/proposed")
+        await world.client.command("agent.showChanges")
+        opened = await world.client.hears("agent/editor/openDiff")
+        await world.client.command("agent.rejectAll")
+
+        assert (opened["txn"], [f["uri"] for f in opened["files"]]) == (
+            proposed["txn"],
+            [path.as_uri()],
+        )
+
+
+async def test_where_nothing_was_proposed_there_is_nothing_to_show(tmp_path: Path) -> None:
+    async with served(tmp_path, capabilities=STOCK) as world:
+        await world.client.command("agent.showChanges")
+
+        assert await ended(world) == "The agent has not proposed any change yet"
+
+
+async def test_the_last_edit_is_taken_back(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE, capabilities=STOCK) as world:
+        path = file(world)
+        await world.client.command("agent.prompt", "go")
+        await ended(world)
+        assert path.read_text() == NEW
+        await world.client.command("agent.undo")
+        await world.client.until(lambda m: "Taken back: a.py" in str(m))
+
+        assert path.read_text() == OLD
+
+
+async def test_the_last_turn_is_taken_back_in_a_client_of_ours(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE) as world:
+        path = file(world)
+        session = await world.client.new(world.root)
+        await world.client.prompt(session, "go")
+        await world.client.command("agent.undo", {"sessionId": session, "turn": True})
+        await world.client.until(lambda m: "Taken back: a.py" in str(m))
+
+        assert path.read_text() == OLD
+        states = [s["state"] for s in world.client.of("agent/edit/state")]
+        assert states[-1] == "applied"  # taking back is an edit of its own
+
+
+async def test_where_nothing_was_edited_undo_says_so(tmp_path: Path) -> None:
+    async with served(tmp_path, capabilities=STOCK) as world:
+        await world.client.command("agent.undo")
+
+        assert await ended(world) == "there is no edit to take back"
