@@ -50,7 +50,7 @@ def choose_cut(entries: Sequence[Entry], *, forced: bool) -> int | None:
     summary = last_summary(entries)
     floor = (summary.upto if summary else 0) + MIN_GAIN
     cuts = [c for c in legal_cuts(entries) if c >= floor]
-    last_user = max((i for i, e in enumerate(entries) if isinstance(e, UserEntry)), default=0)
+    last_user = max((i for i, e in enumerate(entries) if _is_said(e)), default=0)
     wanted = last_user if forced else min(last_user, len(entries) - PROTECT_LAST_N)
     before = [c for c in cuts if c <= wanted]
     if before:
@@ -62,7 +62,7 @@ def choose_cut(entries: Sequence[Entry], *, forced: bool) -> int | None:
 def extract(entries: Sequence[Entry], upto: int) -> str:
     """A summary without a model: what was asked, and which files were touched (R69)."""
     summary = last_summary(entries[:upto])
-    asked = [_plain(e) for e in entries[:upto] if isinstance(e, UserEntry)]
+    asked = [_plain(e) for e in entries[:upto] if isinstance(e, UserEntry) and _is_said(e)]
     files = sorted(
         {
             change.path
@@ -80,7 +80,7 @@ def extract(entries: Sequence[Entry], upto: int) -> str:
 
 def quoted_task(entries: Sequence[Entry], upto: int) -> str:
     """The last prompt, word for word, when the cut would remove it; else nothing."""
-    users = [(i, e) for i, e in enumerate(entries) if isinstance(e, UserEntry)]
+    users = [(i, e) for i, e in enumerate(entries) if isinstance(e, UserEntry) and _is_said(e)]
     if not users or users[-1][0] >= upto:
         return ""
     return "The task, in the person's words:\n" + _plain(users[-1][1]) + "\n\n"
@@ -88,6 +88,11 @@ def quoted_task(entries: Sequence[Entry], upto: int) -> str:
 
 def _changes(result: ToolResult) -> tuple[FileChange, ...]:
     return result.changes if result.ok else ()
+
+
+def _is_said(entry: Entry) -> bool:
+    """Whether it is the person's words, and not a nudge of ours."""
+    return isinstance(entry, UserEntry) and entry.origin in ("prompt", "steer")
 
 
 def _plain(entry: UserEntry) -> str:

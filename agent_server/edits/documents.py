@@ -1,6 +1,6 @@
 """Documents: what a file says now, an open buffer before the disk, and what the model knows of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,11 +39,14 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     """What the model last saw of a file."""
 
     hash: str
     text: str | None
+    """None when it is too large to be kept."""
+    in_editor: bool
+    """It was the editor's text, which a look at the disk says nothing about."""
 
 
 class Documents:
@@ -52,12 +55,17 @@ class Documents:
     def __init__(self, editor: Callable[[], Editor]) -> None:
         """`editor` gives the one that is connected now."""
         self._editor = editor
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, Known] = {}
 
     @property
     def editor(self) -> Editor:
         """The one connected now."""
         return self._editor()
+
+    @property
+    def known(self) -> Mapping[str, Known]:
+        """What the model has seen, by the file's real path."""
+        return self._known
 
     async def read(self, path: str) -> Document:
         """The document at an absolute path, remembered as read by the model.
@@ -66,7 +74,8 @@ class Documents:
             EditRefused: as `peek`.
         """
         document = await self.peek(path)
-        self._remember(await _identity(path), document.text, document.hash)
+        here = await _identity(path)
+        self._remember(here, document.text, document.hash, in_editor=document.source == "editor")
         return document
 
     async def peek(self, path: str) -> Document:
@@ -136,10 +145,13 @@ class Documents:
         if change.new_text is None:
             self._known.pop(path, None)
         elif authored or (known is not None and known.hash == change.base_hash):
-            self._remember(path, change.new_text, content_hash(change.new_text))
+            in_editor = change.base_version is not None or (known is not None and known.in_editor)
+            digest = content_hash(change.new_text)
+            self._remember(path, change.new_text, digest, in_editor=in_editor)
 
-    def _remember(self, path: str, text: str, digest: str) -> None:
-        self._known[path] = _Known(digest, text if len(text) <= REMEMBERED_CHARS else None)
+    def _remember(self, path: str, text: str, digest: str, *, in_editor: bool) -> None:
+        kept = text if len(text) <= REMEMBERED_CHARS else None
+        self._known[path] = Known(digest, kept, in_editor)
 
 
 async def _identity(path: str) -> str:

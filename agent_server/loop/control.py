@@ -1,11 +1,17 @@
 """What can be said to a running turn from outside: add, correct, stop after this, stop now (loop.md R133, F21–F24)."""
 
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import anyio
 
 from agent_server.loop.model import Detail, Part
+
+
+async def no_news() -> str | None:
+    """Nothing."""
+    return None
 
 
 @dataclass(slots=True)
@@ -18,6 +24,8 @@ class Control:
     """End after the running batch."""
     abort: Detail = "cancel"
     """Why the turn is cancelled, set by who cancels it."""
+    news: Callable[[], Awaitable[str | None]] = no_news
+    """What the model should hear before its next request and nobody said: files that changed meanwhile."""
     request: anyio.CancelScope | None = None
     """The scope of the request that streams now."""
 

@@ -2,7 +2,7 @@
 
 from agent_server.loop.events import UserSaid
 from agent_server.loop.guard import window_is_full
-from agent_server.loop.model import DoneReason, UserEntry
+from agent_server.loop.model import DoneReason, Text, UserEntry
 from agent_server.loop.states import Compacting, Done, State, Streaming, Thinking
 from agent_server.loop.turn import Turn
 
@@ -25,11 +25,13 @@ async def thinking(t: Turn, state: Thinking) -> State:
 
 
 async def hear(t: Turn) -> None:
-    """Move what the person added into the log; only ever called between batches (F60)."""
+    """Move what the person added, and what else there is to say, into the log; only ever between batches (F60)."""
     while t.control.inbox:
         parts = t.control.inbox.popleft()
         await t.log.append(UserEntry(t.id, parts, "steer"))
         t.emit(UserSaid(t.id, f"steer-{t.id}-{len(t.log.entries)}", parts))
+    if (news := await t.control.news()) is not None:
+        await t.log.append(UserEntry(t.id, (Text(news),), "nudge"))
 
 
 def _at_step_limit(t: Turn) -> State:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import anyio
 
 from agent_server.context.session_context import SessionContext
+from agent_server.edits.outside import Marks, Outside, note
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import (
     AgentServerError,
@@ -52,6 +53,7 @@ from agent_server.session.ports import Client, Equipment, Kit
 from agent_server.session.prompts import Parts, Prompt, TurnResult, new_turn_id
 from agent_server.session.steering import Steer, Steered
 from agent_server.session.titles import Title
+from agent_server.session.watch import watch
 
 log = logging.getLogger(__name__)
 
@@ -107,6 +109,10 @@ class Session:
         self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
         self._prepare = prepare
         self._prepared: tuple[Kit, SessionContext] | None = None
+        self.marks = Marks()
+        """Files that may have changed; whoever notices may add to them."""
+        self._outside: Outside | None = None
+        self._watching = False
         self.running: Turn | None = None
         """The turn that runs; sub-agents work under it."""
         self.changed: Callable[[], None] = lambda: None
@@ -288,6 +294,9 @@ class Session:
         async with anyio.create_task_group() as beside:
             while (item := await self._inbox.next()) is not None:
                 first = not self.entries
+                if not self._watching:
+                    self._watching = True
+                    beside.start_soon(watch, (self.cwd, *self.roots), self.marks)
                 try:
                     item.result = await self._answer(item)
                 except AgentServerError as error:
@@ -330,6 +339,7 @@ class Session:
             self._show_title()
         aside, self._aside = self._aside, None
         parts = item.parts if aside is None else (Text(aside), *item.parts)
+        item.control.news = self._news
         turn = self.running = self._turn(item, kit, context)
         if not item.asked:
             turn.emit = self._announcing(item)
@@ -373,6 +383,15 @@ class Session:
             before=self._spent(),
             control=item.control,
         )
+
+    async def _news(self) -> str | None:
+        """Files that are no longer as the model saw them (loop.md F39)."""
+        kit, _ = await self.ready()
+        if kit.transactions is None:
+            return None
+        if self._outside is None:
+            self._outside = Outside(kit.transactions.documents, self.marks)
+        return note(await self._outside.news(), self.cwd)
 
     def emit(self, event: Event) -> None:
         """Show an event to whoever is connected."""
