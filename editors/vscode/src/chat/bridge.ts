@@ -1,0 +1,98 @@
+/** What the chat view and the host tell each other. Both sides import this and nothing else of each other. */
+
+import type { SessionInfo } from "../protocol/acp";
+import type { ReviewSummary } from "../review/model";
+import type { ChatEvent } from "./events";
+import type { ChatState } from "./state";
+
+export type ServerState =
+  | { readonly kind: "idle" }
+  | { readonly kind: "starting" }
+  | { readonly kind: "ready"; readonly version: string }
+  | { readonly kind: "noFolder" }
+  | { readonly kind: "missing"; readonly message: string; readonly canInstall: boolean }
+  | { readonly kind: "installing"; readonly step: string }
+  | { readonly kind: "restarting"; readonly message: string; readonly seconds: number }
+  | { readonly kind: "failed"; readonly message: string };
+
+export interface Completion {
+  readonly label: string;
+  readonly detail: string;
+  /** Replaces the word after `@`. */
+  readonly insert: string;
+}
+
+export interface PastedImage {
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+export type ToView =
+  | {
+      readonly kind: "snapshot";
+      readonly server: ServerState;
+      readonly chat: ChatState | null;
+      readonly review: ReviewSummary;
+    }
+  | { readonly kind: "events"; readonly sessionId: string; readonly events: readonly ChatEvent[] }
+  | { readonly kind: "server"; readonly server: ServerState }
+  | { readonly kind: "review"; readonly review: ReviewSummary }
+  | { readonly kind: "sessions"; readonly sessions: readonly SessionInfo[]; readonly current: string | null }
+  | { readonly kind: "completions"; readonly query: string; readonly found: readonly Completion[] }
+  /** Put this into the input, and the cursor behind it. */
+  | { readonly kind: "compose"; readonly text: string };
+
+/** Commands that a button of the view may run, and no others. */
+export type ViewCommand =
+  | "agent.newSession"
+  | "agent.review"
+  | "agent.acceptAll"
+  | "agent.rejectAll"
+  | "agent.showLog"
+  | "agent.restart"
+  | "agent.install"
+  | "agent.openSettings"
+  | "agent.openFolder"
+  | "agent.tryDemo";
+
+export const VIEW_COMMANDS: readonly ViewCommand[] = [
+  "agent.newSession",
+  "agent.review",
+  "agent.acceptAll",
+  "agent.rejectAll",
+  "agent.showLog",
+  "agent.restart",
+  "agent.install",
+  "agent.openSettings",
+  "agent.openFolder",
+  "agent.tryDemo",
+];
+
+export type FromView =
+  | { readonly kind: "ready" }
+  | {
+      readonly kind: "send";
+      readonly text: string;
+      /** While a turn runs: a turn of its own afterwards, or heard by the running one at its next step. */
+      readonly how: "prompt" | "steer";
+      readonly images: readonly PastedImage[];
+    }
+  | { readonly kind: "stop" }
+  | {
+      readonly kind: "answer";
+      readonly id: string;
+      readonly optionId: string;
+      readonly feedback: string | null;
+    }
+  | { readonly kind: "setMode"; readonly modeId: string }
+  | { readonly kind: "setOption"; readonly configId: string; readonly value: string }
+  | { readonly kind: "listSessions" }
+  | { readonly kind: "openSession"; readonly sessionId: string }
+  | { readonly kind: "deleteSession"; readonly sessionId: string }
+  | { readonly kind: "complete"; readonly query: string }
+  | { readonly kind: "copy"; readonly text: string }
+  | { readonly kind: "insert"; readonly text: string }
+  | { readonly kind: "openFile"; readonly path: string; readonly line: number | null }
+  | { readonly kind: "openLink"; readonly href: string }
+  | { readonly kind: "command"; readonly command: ViewCommand };

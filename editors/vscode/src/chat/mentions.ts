@@ -1,0 +1,43 @@
+/** `@selection`, `@diagnostics` and `@path/of/a/file` in a prompt. Pure. */
+
+import type { ContentBlock } from "../protocol/acp";
+
+export type Mention =
+  | { readonly kind: "selection" }
+  | { readonly kind: "diagnostics" }
+  | { readonly kind: "file"; readonly path: string };
+
+const PATTERN = /(?<=^|\s)@(?:"(?<quoted>[^"]+)"|(?<bare>[^\s"]+))/g;
+
+/** Each once, in order. A word at the end of a sentence loses its full stop, comma or the like. */
+export function mentions(text: string): readonly Mention[] {
+  const words = [...text.matchAll(PATTERN)].map(
+    (match) => match.groups?.["quoted"] ?? (match.groups?.["bare"] ?? "").replace(/[.,;:!?)]+$/, ""),
+  );
+  return [...new Set(words)].filter((word) => word !== "").map(meant);
+}
+
+function meant(word: string): Mention {
+  switch (word) {
+    case "selection":
+    case "diagnostics":
+      return { kind: word };
+    default:
+      return { kind: "file", path: word.replace(/^file:/, "") };
+  }
+}
+
+/** How a path is written in a prompt. */
+export function mentionOf(path: string): string {
+  return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
+}
+
+/** The unfinished mention before the cursor, without its `@`; undefined when there is none. */
+export function unfinished(text: string, cursor: number): string | undefined {
+  return /(?:^|\s)@([^\s"]*)$/.exec(text.slice(0, cursor))?.[1];
+}
+
+/** The prompt on the wire: what was typed, then what it mentions. */
+export function promptBlocks(text: string, attached: readonly ContentBlock[]): readonly ContentBlock[] {
+  return [{ type: "text", text }, ...attached];
+}

@@ -1,0 +1,82 @@
+/** Wires the parts together, and takes them apart. */
+
+import * as vscode from "vscode";
+import { Actions } from "./host/asking";
+import { CHAT_VIEW, ChatView } from "./host/chatView";
+import type { AgentClient } from "./host/client";
+import { registerCommands } from "./host/commands";
+import { Conversation } from "./host/conversation";
+import { applyEdit, diagnosticsOf, saveDocument } from "./host/documents";
+import { Installer } from "./host/installer";
+import { Lenses } from "./host/lenses";
+import { Permissions } from "./host/permissions";
+import { ProposalTree } from "./host/proposalTree";
+import { BASE, PROPOSAL, ProposedFiles } from "./host/proposedFiles";
+import { Reviewing } from "./host/reviewing";
+import { Reviews } from "./host/reviews";
+import { Server } from "./host/server";
+import { needsRestart } from "./host/settings";
+import { StatusBar } from "./host/statusBar";
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel("Agent", { log: true });
+  const wire = (client: AgentClient) => {
+    conversation.follow(client);
+    reviews.follow(client);
+    client.asked("agent/session/request_permission", (request, token) => permissions.ask(request, token));
+    client.asked("agent/edit/apply", applyEdit);
+    client.asked("agent/editor/save", saveDocument);
+    client.asked("agent/editor/diagnostics", diagnosticsOf);
+  };
+  const server = new Server(log, new Installer(context), wire, (client) => conversation.takeUp(client));
+  const running = () => server.running();
+  const conversation = new Conversation(running, context.workspaceState);
+  const reviews = new Reviews(running);
+  const permissions = new Permissions(conversation, () => chat.visible);
+  const chat = new ChatView({ extension: context.extensionUri, server, conversation, permissions, reviews });
+  const files = new ProposedFiles(reviews);
+  const reviewing = new Reviewing(reviews, files);
+  const lenses = new Lenses(reviews);
+
+  context.subscriptions.push(
+    log,
+    server,
+    conversation,
+    reviews,
+    permissions,
+    chat,
+    reviewing,
+    lenses,
+    lenses.register(),
+    new ProposalTree(reviews),
+    new StatusBar(server, conversation, permissions, reviews),
+    registerCommands({ server, conversation, chat, reviewing, log }),
+    vscode.window.registerWebviewViewProvider(CHAT_VIEW, chat),
+    vscode.workspace.registerTextDocumentContentProvider(BASE, files),
+    vscode.workspace.registerFileSystemProvider(PROPOSAL, files, { isCaseSensitive: true }),
+    vscode.languages.registerCodeActionsProvider({ scheme: "file" }, new Actions(), {
+      providedCodeActionKinds: Actions.kinds,
+    }),
+    server.onDidChange((state) => {
+      if (state.kind === "ready" || state.kind === "starting") return;
+      conversation.lost();
+      permissions.lost();
+      reviews.dispatch({ kind: "lost" });
+    }),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (needsRestart(change) && server.live !== undefined) void offerRestart();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      if (server.live !== undefined) void vscode.commands.executeCommand("agent.restart");
+    }),
+  );
+}
+
+async function offerRestart(): Promise<void> {
+  const restart = "Restart";
+  const chosen = await vscode.window.showInformationMessage(
+    "The agent's server uses the new settings once it restarts.",
+    restart,
+  );
+  if (chosen === restart) await vscode.commands.executeCommand("agent.restart");
+}

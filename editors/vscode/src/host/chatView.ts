@@ -1,0 +1,234 @@
+/** The chat in the side bar: a page with nothing remote in it. Sends it what happens, and does what its buttons say. */
+
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+import type { FromView, ServerState, ToView } from "../chat/bridge";
+import { VIEW_COMMANDS } from "../chat/bridge";
+import type { ChatEvent } from "../chat/events";
+import { summarise } from "../review/model";
+import { sentence } from "./client";
+import type { Conversation, Happened } from "./conversation";
+import { complete } from "./mentioned";
+import type { Permissions } from "./permissions";
+import type { Reviews } from "./reviews";
+import type { Server } from "./server";
+
+export const CHAT_VIEW = "agent.chat";
+/** Events are sent together this often: a message costs more than what is in it. */
+const BATCH_MS = 16;
+
+interface Parts {
+  readonly extension: vscode.Uri;
+  readonly server: Server;
+  readonly conversation: Conversation;
+  readonly permissions: Permissions;
+  readonly reviews: Reviews;
+}
+
+export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
+  private view: vscode.WebviewView | undefined;
+  private batch: ChatEvent[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private composed: string | undefined;
+  private readonly watched: vscode.Disposable[];
+
+  constructor(private readonly parts: Parts) {
+    this.watched = [
+      parts.conversation.onDidHappen((happened) => this.collect(happened)),
+      parts.conversation.onDidSwitch(() => this.snapshot()),
+      parts.server.onDidChange((server) => this.post({ kind: "server", server })),
+      parts.reviews.onDidChange(() => this.post({ kind: "review", review: this.review() })),
+    ];
+  }
+
+  get visible(): boolean {
+    return this.view?.visible ?? false;
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    this.view = view;
+    const dist = vscode.Uri.joinPath(this.parts.extension, "dist");
+    view.webview.options = { enableScripts: true, localResourceRoots: [dist] };
+    view.webview.html = page(view.webview, dist);
+    view.webview.onDidReceiveMessage((message: FromView) => {
+      this.receive(message).catch((error) => void vscode.window.showErrorMessage(sentence(error)));
+    });
+    view.onDidDispose(() => {
+      this.view = undefined;
+    });
+  }
+
+  /** Bring the chat into view; with `text`, put that into its input. */
+  async reveal(text?: string): Promise<void> {
+    this.composed = text;
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    if (this.visible) this.compose();
+  }
+
+  // ---- to the page -------------------------------------------------------------------------------
+
+  private collect({ sessionId, event }: Happened): void {
+    if (sessionId !== this.parts.conversation.current?.sessionId) return;
+    this.batch.push(event);
+    this.timer ??= setTimeout(() => this.flush(), BATCH_MS);
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const sessionId = this.parts.conversation.current?.sessionId;
+    const events = this.batch;
+    this.batch = [];
+    if (sessionId !== undefined && events.length > 0) this.post({ kind: "events", sessionId, events });
+  }
+
+  /** Everything, as it is now: what was waiting to be sent is in it. */
+  private snapshot(): void {
+    this.batch = [];
+    const chat = this.parts.conversation.current ?? null;
+    this.post({ kind: "snapshot", server: this.parts.server.state, chat, review: this.review() });
+  }
+
+  private compose(): void {
+    if (this.composed === undefined) return;
+    this.post({ kind: "compose", text: this.composed });
+    this.composed = undefined;
+  }
+
+  private review() {
+    return summarise(this.parts.reviews.all, this.parts.conversation.current?.sessionId ?? null);
+  }
+
+  private post(message: ToView): void {
+    void this.view?.webview.postMessage(message);
+  }
+
+  // ---- from the page -----------------------------------------------------------------------------
+
+  private async receive(message: FromView): Promise<void> {
+    const { conversation, permissions } = this.parts;
+    switch (message.kind) {
+      case "ready":
+        this.snapshot();
+        this.compose();
+        return this.open();
+      case "send":
+        return message.how === "steer"
+          ? conversation.steer(message.text)
+          : conversation.prompt(message.text, message.images);
+      case "stop":
+        return conversation.cancel();
+      case "answer":
+        return permissions.answer(message.id, message.optionId, message.feedback);
+      case "setMode":
+        return conversation.setMode(message.modeId);
+      case "setOption":
+        return conversation.setOption(message.configId, message.value);
+      case "listSessions":
+        return this.listSessions();
+      case "openSession":
+        await conversation.load(message.sessionId);
+        return;
+      case "deleteSession":
+        await conversation.delete(message.sessionId);
+        return this.listSessions();
+      case "complete":
+        return this.post({ kind: "completions", query: message.query, found: await complete(message.query) });
+      case "copy":
+        return vscode.env.clipboard.writeText(message.text);
+      case "insert":
+        return insertAtCursor(message.text);
+      case "openFile":
+        return openFile(message.path, message.line);
+      case "openLink":
+        return openLink(message.href);
+      case "command":
+        if (VIEW_COMMANDS.includes(message.command)) await vscode.commands.executeCommand(message.command);
+        return;
+    }
+  }
+
+  /** A chat that is seen has a server and a session; why it has none is in the server's state. */
+  private async open(): Promise<void> {
+    await this.parts.conversation.open().catch((error) => {
+      if (this.parts.server.state.kind === "ready") throw error;
+    });
+  }
+
+  private async listSessions(): Promise<void> {
+    const sessions = await this.parts.conversation.list();
+    const current = this.parts.conversation.current?.sessionId ?? null;
+    this.post({ kind: "sessions", sessions, current });
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const one of this.watched) one.dispose();
+  }
+}
+
+async function insertAtCursor(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+  if (editor === undefined) {
+    await vscode.window.showInformationMessage("Open a file first: the code is inserted at its cursor.");
+    return;
+  }
+  await editor.edit((edit) => edit.replace(editor.selection, text));
+}
+
+async function openFile(path: string, line: number | null): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  const absolute = /^([/\\]|[A-Za-z]:)/.test(path);
+  const uri = absolute || folder === undefined ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
+  const at = Math.max(0, (line ?? 1) - 1);
+  await vscode.window.showTextDocument(uri, { selection: new vscode.Range(at, 0, at, 0), preview: true });
+}
+
+/** Web links only, and VS Code asks first. */
+async function openLink(href: string): Promise<void> {
+  if (/^https?:\/\//.test(href)) await vscode.env.openExternal(vscode.Uri.parse(href));
+  else await openFile(href.replace(/[:#]L?\d+.*$/, ""), Number(/[:#]L?(\d+)/.exec(href)?.[1] ?? 1));
+}
+
+function page(webview: vscode.Webview, dist: vscode.Uri): string {
+  const nonce = randomBytes(16).toString("base64");
+  const file = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString();
+  const policy = [
+    "default-src 'none'",
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    "img-src data:",
+    `script-src 'nonce-${nonce}'`,
+  ].join("; ");
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+  <meta charset="UTF-8">
+  <meta http-equiv="Content-Security-Policy" content="${policy}">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <link rel="stylesheet" href="${file("codicon.css")}">
+  <link rel="stylesheet" href="${file("chat.css")}">
+  <title>Agent</title>
+</head>
+<body>
+  <div id="chat"></div>
+  <script nonce="${nonce}" src="${file("chat.js")}"></script>
+</body>
+</html>`;
+}
+
+/** What is in the way, for the status bar; null when nothing is. */
+export function troubleOf(state: ServerState): string | null {
+  switch (state.kind) {
+    case "missing":
+    case "failed":
+    case "restarting":
+      return state.message;
+    case "idle":
+    case "starting":
+    case "ready":
+    case "noFolder":
+    case "installing":
+      return null;
+  }
+}

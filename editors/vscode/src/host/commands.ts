@@ -1,0 +1,158 @@
+/** Every command by name. Each is short: the work is done by the parts it names. */
+
+import * as vscode from "vscode";
+import type { ConfigOption } from "../protocol/acp";
+import { askFor, diagnosticWords, subjectWords } from "./asking";
+import type { ChatView } from "./chatView";
+import { sentence } from "./client";
+import type { Conversation } from "./conversation";
+import { subjectIn } from "./proposalTree";
+import type { Reviewing } from "./reviewing";
+import type { Subject } from "./reviews";
+import type { Server } from "./server";
+
+export interface Parts {
+  readonly server: Server;
+  readonly conversation: Conversation;
+  readonly chat: ChatView;
+  readonly reviewing: Reviewing;
+  readonly log: vscode.LogOutputChannel;
+}
+
+type Command = (...args: readonly unknown[]) => unknown;
+
+export function registerCommands(parts: Parts): vscode.Disposable {
+  const all = { ...talking(parts), ...choosing(parts), ...deciding(parts), ...serving(parts) };
+  return vscode.Disposable.from(
+    ...Object.entries(all).map(([name, run]) => vscode.commands.registerCommand(name, guarded(run))),
+  );
+}
+
+/** A command that fails says why. */
+function guarded(run: Command): Command {
+  return async (...args) => {
+    try {
+      await run(...args);
+    } catch (error) {
+      void vscode.window.showErrorMessage(sentence(error));
+    }
+  };
+}
+
+function talking({ conversation, chat }: Parts): Record<string, Command> {
+  const say = async (text: string) => {
+    await chat.reveal();
+    await conversation.prompt(text);
+  };
+  const ask = async (title: string, placeholder: string, prompt: (words: string) => string) => {
+    const words = await askFor(title, placeholder);
+    if (words !== undefined) await say(prompt(words));
+  };
+  return {
+    "agent.open": () => chat.reveal(),
+    "agent.ask": () => ask("Ask the agent", "What should it do?", (words) => words),
+    "agent.askAboutSelection": () =>
+      ask("Ask about the selection", "What do you want to know?", (words) => `${words}\n\n${subjectWords()}`),
+    "agent.explain": () => say(`Explain ${subjectWords()}`),
+    "agent.rewrite": () => ask("Rewrite", "How should it be?", (words) => `Rewrite ${subjectWords()}: ${words}`),
+    "agent.writeTest": () => say(`Write tests for ${subjectWords()}`),
+    "agent.fix": async (uri, problem) => {
+      const words = diagnosticWords(uri as vscode.Uri | undefined, problem as vscode.Diagnostic | undefined);
+      if (words === undefined) await vscode.window.showInformationMessage("No problem is reported in this file.");
+      else await say(words);
+    },
+    "agent.cancel": () => conversation.cancel(),
+    "agent.undo": () => conversation.undo(false),
+    "agent.undoTurn": () => conversation.undo(true),
+  };
+}
+
+function choosing({ conversation, chat }: Parts): Record<string, Command> {
+  return {
+    "agent.newSession": async () => {
+      await conversation.begin();
+      await chat.reveal("");
+    },
+    "agent.forkSession": () => conversation.fork(),
+    "agent.resumeSession": async () => {
+      const sessions = await conversation.list();
+      const items = sessions.map(({ sessionId, title, updatedAt }) => ({
+        label: title ?? "Untitled",
+        description: updatedAt == null ? "" : new Date(updatedAt).toLocaleString(),
+        sessionId,
+      }));
+      const chosen = await vscode.window.showQuickPick(items, { title: "Resume a session", matchOnDescription: true });
+      if (chosen === undefined) return;
+      await conversation.load(chosen.sessionId);
+      await chat.reveal();
+    },
+    "agent.pickModel": () => pick(conversation, "model", "Choose a model"),
+    "agent.pickMode": () => pick(conversation, "mode", "Choose a mode"),
+  };
+}
+
+async function pick(conversation: Conversation, category: string, title: string): Promise<void> {
+  await conversation.open();
+  const option = conversation.current?.options.find((one: ConfigOption) => one.category === category);
+  if (option === undefined) return;
+  const items = option.options.map(({ name, value, description }) => ({
+    label: name,
+    description: value === option.currentValue ? "current" : "",
+    detail: description ?? "",
+    value,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title });
+  if (chosen !== undefined) await conversation.setOption(option.id, chosen.value);
+}
+
+function deciding({ reviewing }: Parts): Record<string, Command> {
+  const hunk = (argument: unknown) =>
+    subjectIn(argument) && "hunk" in (argument as Subject) ? (argument as Subject & { hunk: string }) : undefined;
+  return {
+    "agent.review": () => reviewing.next(),
+    "agent.showProposal": (argument) => {
+      const subject = subjectIn(argument);
+      return subject && reviewing.show(subject);
+    },
+    "agent.acceptHunk": (argument) => reviewing.decideHunk("accept", hunk(argument)),
+    "agent.rejectHunk": (argument) => reviewing.decideHunk("reject", hunk(argument)),
+    "agent.acceptFile": (argument) => reviewing.decideFile("accept", subjectIn(argument)),
+    "agent.rejectFile": (argument) => reviewing.decideFile("reject", subjectIn(argument)),
+    "agent.acceptAll": () => reviewing.decideAll("accept"),
+    "agent.rejectAll": () => reviewing.decideAll("reject"),
+    "agent.nextHunk": () => reviewing.step(1),
+    "agent.previousHunk": () => reviewing.step(-1),
+  };
+}
+
+function serving({ server, conversation, chat, log }: Parts): Record<string, Command> {
+  return {
+    "agent.showLog": () => log.show(),
+    "agent.restart": async () => {
+      await server.restart();
+      await conversation.open();
+    },
+    "agent.install": async () => {
+      await server.install();
+      await conversation.open();
+    },
+    "agent.doctor": () => {
+      const found = server.find();
+      if (found.kind === "missing") throw new Error(found.message);
+      const terminal = vscode.window.createTerminal({
+        name: "agent-server doctor",
+        shellPath: found.command,
+        shellArgs: ["doctor"],
+      });
+      terminal.show();
+    },
+    "agent.openSettings": () =>
+      vscode.commands.executeCommand("workbench.action.openSettings", "@ext:agent-server.agent-server"),
+    "agent.openFolder": () => vscode.commands.executeCommand("workbench.action.files.openFolder"),
+    "agent.tryDemo": async () => {
+      await conversation.open();
+      await conversation.setOption("model", "demo");
+      await chat.reveal("Show me what you can do");
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Above each hunk of a proposal: Accept · Reject · n of m. */
+
+import * as vscode from "vscode";
+import type { HunkPlace } from "../review/model";
+import { isOpen, places } from "../review/model";
+import { PROPOSAL, subjectOf } from "./proposedFiles";
+import type { Reviews, Subject } from "./reviews";
+
+export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeCodeLenses = this.changed.event;
+  private readonly watched: vscode.Disposable;
+
+  constructor(private readonly reviews: Reviews) {
+    this.watched = reviews.onDidChange(() => this.changed.fire());
+  }
+
+  register(): vscode.Disposable {
+    return vscode.languages.registerCodeLensProvider({ scheme: PROPOSAL }, this);
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const subject = subjectOf(this.reviews, document.uri);
+    if (subject === undefined) return [];
+    const review = this.reviews.review(subject.txn);
+    const file = this.reviews.file(subject);
+    if (file === undefined || review === undefined || !isOpen(review)) return [];
+    if (file.edited !== null || file.hunks.length === 0) return wholeFile(subject, file.edited !== null);
+    return places(file).flatMap((place) => hunkLenses(subject, place));
+  }
+
+  dispose(): void {
+    this.watched.dispose();
+    this.changed.dispose();
+  }
+}
+
+function hunkLenses(subject: Subject, place: HunkPlace): vscode.CodeLens[] {
+  const range = new vscode.Range(place.start, 0, place.start, 0);
+  const count = `${place.number} of ${place.of}`;
+  if (place.state !== "pending") {
+    return [new vscode.CodeLens(range, { title: `$(check) Accepted · ${count}`, command: "" })];
+  }
+  const hunk = [{ ...subject, hunk: place.id }];
+  return [
+    new vscode.CodeLens(range, { title: "$(check) Accept", command: "agent.acceptHunk", arguments: hunk }),
+    new vscode.CodeLens(range, { title: "$(close) Reject", command: "agent.rejectHunk", arguments: hunk }),
+    new vscode.CodeLens(range, { title: count, command: "agent.nextHunk", tooltip: "Next hunk" }),
+  ];
+}
+
+function wholeFile(subject: Subject, edited: boolean): vscode.CodeLens[] {
+  const range = new vscode.Range(0, 0, 0, 0);
+  const accept = edited ? "$(check) Accept with your changes" : "$(check) Accept";
+  return [
+    new vscode.CodeLens(range, { title: accept, command: "agent.acceptFile", arguments: [subject] }),
+    new vscode.CodeLens(range, { title: "$(close) Reject", command: "agent.rejectFile", arguments: [subject] }),
+  ];
+}

@@ -1,0 +1,32 @@
+/** The extension's settings, read when they are needed. */
+
+import * as vscode from "vscode";
+
+export interface Settings {
+  /** A path or a name on PATH; empty: not set. */
+  readonly command: string;
+  readonly logLevel: string;
+  readonly model: string;
+  readonly mode: string;
+  readonly openReview: "auto" | "never";
+  readonly modalWhenHidden: boolean;
+  readonly python: string;
+}
+
+export function settings(): Settings {
+  const agent = vscode.workspace.getConfiguration("agent");
+  return {
+    command: agent.get("server.command", "").trim(),
+    logLevel: agent.get("server.logLevel", "warning"),
+    python: agent.get("server.python", "").trim(),
+    model: agent.get("model", "").trim(),
+    mode: agent.get("mode", ""),
+    openReview: agent.get("review.open", "auto"),
+    modalWhenHidden: agent.get("permission.modalWhenHidden", true),
+  };
+}
+
+/** Those that a server is started with. */
+export function needsRestart(change: vscode.ConfigurationChangeEvent): boolean {
+  return ["agent.server", "agent.model", "agent.mode"].some((name) => change.affectsConfiguration(name));
+}

@@ -1,0 +1,70 @@
+/** One item: idle, busy with what, waiting for the person, or in trouble. */
+
+import * as vscode from "vscode";
+import { troubleOf } from "./chatView";
+import type { Conversation } from "./conversation";
+import type { Permissions } from "./permissions";
+import type { Reviews } from "./reviews";
+import type { Server } from "./server";
+
+export class StatusBar implements vscode.Disposable {
+  private readonly item = vscode.window.createStatusBarItem("agent.status", vscode.StatusBarAlignment.Right, 100);
+  private readonly watched: vscode.Disposable[];
+
+  constructor(
+    private readonly server: Server,
+    private readonly conversation: Conversation,
+    private readonly permissions: Permissions,
+    private readonly reviews: Reviews,
+  ) {
+    this.item.name = "Agent";
+    this.watched = [
+      server.onDidChange(() => this.show()),
+      conversation.onDidHappen(({ event }) => {
+        if (event.kind !== "update") this.show();
+      }),
+      conversation.onDidSwitch(() => this.show()),
+      permissions.onDidChange(() => this.show()),
+      reviews.onDidChange(() => this.show()),
+    ];
+    this.show();
+    this.item.show();
+  }
+
+  private show(): void {
+    const { text, tooltip, command, warn } = this.words();
+    this.item.text = text;
+    this.item.tooltip = tooltip;
+    this.item.command = command;
+    this.item.backgroundColor = warn ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    this.item.accessibilityInformation = { label: text.replaceAll(/\$\([^)]*\)/g, "").trim() };
+    const busy = this.conversation.current?.status.busy ?? false;
+    void vscode.commands.executeCommand("setContext", "agent.busy", busy);
+  }
+
+  private words() {
+    const trouble = troubleOf(this.server.state);
+    if (trouble !== null) {
+      return { text: "$(warning) Agent: not running", tooltip: trouble, command: "agent.open", warn: true };
+    }
+    if (this.permissions.waiting > 0) {
+      const text = "$(question) Agent: waiting for you";
+      return { text, tooltip: "The agent asks whether it may go on", command: "agent.open", warn: true };
+    }
+    if (this.reviews.open.length > 0) {
+      const text = "$(question) Agent: edit to review";
+      return { text, tooltip: "Review the proposed edit", command: "agent.review", warn: true };
+    }
+    const status = this.conversation.current?.status;
+    if (status?.busy === true) {
+      const text = `$(sync~spin) Agent: ${status.state}`;
+      return { text, tooltip: status.label, command: "agent.open", warn: false };
+    }
+    return { text: "$(sparkle) Agent", tooltip: "Open the agent's chat", command: "agent.open", warn: false };
+  }
+
+  dispose(): void {
+    this.item.dispose();
+    for (const one of this.watched) one.dispose();
+  }
+}

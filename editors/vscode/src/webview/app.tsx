@@ -1,0 +1,273 @@
+/** The chat: header, transcript, what waits, input. Draws the state and keeps the end in view. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ServerState, ViewCommand } from "../chat/bridge";
+import type { ChatState } from "../chat/state";
+import { pendingWords } from "../chat/words";
+import { Composer } from "./composer";
+import { send } from "./host";
+import { ItemView } from "./items";
+import type { PageState } from "./page";
+import { Sessions } from "./sessions";
+import { Icon, IconButton } from "./text";
+
+/** Pixels from the end within which the view follows what comes. */
+const NEAR = 40;
+
+export function App({ page }: { readonly page: PageState }) {
+  const [listing, setListing] = useState(false);
+  const { chat, server } = page;
+  const toggle = () => {
+    if (!listing) send({ kind: "listSessions" });
+    setListing(!listing);
+  };
+  return (
+    <main class="app">
+      <header>
+        <h2 title={chat?.title ?? ""}>{chat?.title ?? "New session"}</h2>
+        <IconButton icon="history" label="Sessions" expanded={listing} onClick={toggle} />
+        <IconButton icon="add" label="New session" onClick={() => run("agent.newSession")} />
+      </header>
+      {listing && <Sessions sessions={page.sessions} current={page.currentSession} close={() => setListing(false)} />}
+      <Trouble server={server} />
+      {chat !== null && <Transcript chat={chat} server={server} />}
+      {chat !== null && <Plan chat={chat} />}
+      {page.review.files.length > 0 && (
+        <section class="review-bar" aria-label="Edits that wait for you">
+          <Icon name="diff-multiple" />
+          <span class="words">{pendingWords(page.review.edits, page.review.files.length)}</span>
+          <button type="button" class="primary" onClick={() => run("agent.review")}>
+            Review
+          </button>
+          <button type="button" class="secondary" onClick={() => run("agent.acceptAll")}>
+            Accept all
+          </button>
+          <button type="button" class="secondary" onClick={() => run("agent.rejectAll")}>
+            Reject all
+          </button>
+        </section>
+      )}
+      {chat !== null && <Composer chat={chat} completions={page.completions} composed={page.composed} />}
+    </main>
+  );
+}
+
+function run(command: ViewCommand): void {
+  send({ kind: "command", command });
+}
+
+function Transcript({ chat, server }: { readonly chat: ChatState; readonly server: ServerState }) {
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    follows.current = true;
+  }, [chat.sessionId]);
+  useEffect(() => {
+    const { current: at } = box;
+    if (at === null || content.current === null) return;
+    // The end stays in view while either size changes: by what comes, by what opens, by what takes room below.
+    const observer = new ResizeObserver(() => {
+      if (follows.current) at.scrollTop = at.scrollHeight;
+    });
+    observer.observe(at);
+    observer.observe(content.current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div
+      ref={box}
+      class="transcript"
+      role="log"
+      aria-label="Conversation"
+      aria-busy={chat.status.busy}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too
+      tabIndex={0}
+      onScroll={({ currentTarget: at }) => {
+        follows.current = at.scrollHeight - at.scrollTop - at.clientHeight < NEAR;
+      }}
+    >
+      <div ref={content}>
+        {chat.items.length === 0 && chat.waiting.length === 0 && !chat.loading && (
+          <Welcome chat={chat} server={server} />
+        )}
+        {chat.items.map((item) => (
+          <div key={`${item.kind}-${item.id}`} class="item">
+            <ItemView item={item} />
+          </div>
+        ))}
+        {chat.waiting.map((one) => (
+          <article key={one.id} class="user waiting" aria-label="Waiting prompt">
+            <div class="user-text">{one.text}</div>
+            <span class="quiet">{chat.status.busy ? "queued" : "sending"}</span>
+          </article>
+        ))}
+        {chat.status.busy && (
+          <p class="status" role="status">
+            <Icon name="loading codicon-modifier-spin" /> {chat.status.label}
+          </p>
+        )}
+        {chat.readOnly !== null && (
+          <p class="notice warning">
+            <Icon name="lock" /> Another program holds this session ({chat.readOnly}): it can be read here.
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Welcome({ chat, server }: { readonly chat: ChatState; readonly server: ServerState }) {
+  const model = chat.options.find((option) => option.category === "model")?.currentValue ?? "";
+  const isDemo = model === "demo" || model === "";
+  if (server.kind !== "ready") return null;
+  return (
+    <div class="welcome">
+      <Icon name="sparkle" />
+      <h3>{isDemo ? "Choose a model, or try the demo" : "What should it do?"}</h3>
+      <p class="quiet">
+        {isDemo
+          ? "The demo is a script: offline, no key, everything but its words is real."
+          : "It reads and searches by itself. Edits come as diffs for you to judge, commands are asked first."}
+      </p>
+      {isDemo && (
+        <div class="buttons">
+          <button type="button" class="primary" onClick={() => run("agent.openSettings")}>
+            Choose a model
+          </button>
+          <button type="button" class="secondary" onClick={() => run("agent.tryDemo")}>
+            Try the demo
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const PLAN_ICONS = { pending: "circle-outline", in_progress: "arrow-right", completed: "check" } as const;
+
+function Plan({ chat }: { readonly chat: ChatState }) {
+  const [open, setOpen] = useState(true);
+  if (chat.plan.length === 0) return null;
+  const done = chat.plan.filter((entry) => entry.status === "completed").length;
+  return (
+    <section class="plan" aria-label="Plan">
+      <button type="button" class="line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name={open ? "chevron-down" : "chevron-right"} />
+        <span>Plan</span>
+        <span class="outcome">
+          {done} of {chat.plan.length}
+        </span>
+      </button>
+      {open && (
+        <ul>
+          {chat.plan.map((entry) => (
+            <li key={entry.content} class={entry.status}>
+              <Icon name={PLAN_ICONS[entry.status]} /> {entry.content}
+              <span class="hidden"> ({entry.status.replace("_", " ")})</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** What is in the way, and the buttons that clear it. */
+function Trouble({ server }: { readonly server: ServerState }) {
+  switch (server.kind) {
+    case "ready":
+      return null;
+    case "idle":
+      return null;
+    case "starting":
+      return <Box icon="loading codicon-modifier-spin" title="Starting the server" text="" buttons={[]} />;
+    case "noFolder":
+      return (
+        <Box
+          icon="folder"
+          title="Open a folder"
+          text="The agent works in a folder: it reads, searches and edits what is in it."
+          buttons={[["Open folder", "agent.openFolder"]]}
+        />
+      );
+    case "missing":
+      return (
+        <Box
+          icon="cloud-download"
+          title={server.canInstall ? "Install the server" : "The server is missing"}
+          text={`${server.message} ${server.canInstall ? INSTALL : BY_HAND}`}
+          buttons={[
+            ...(server.canInstall ? ([["Install", "agent.install"]] as const) : []),
+            ["Settings", "agent.openSettings"],
+            ["Try again", "agent.restart"],
+          ]}
+        />
+      );
+    case "installing":
+      return (
+        <Box
+          icon="loading codicon-modifier-spin"
+          title="Installing the server"
+          text={`${server.step} …`}
+          buttons={[]}
+        />
+      );
+    case "restarting":
+      return (
+        <Box
+          icon="warning"
+          title="The server stopped"
+          text={`${server.message} It starts again in ${server.seconds} s.`}
+          buttons={[["Show log", "agent.showLog"]]}
+        />
+      );
+    case "failed":
+      return (
+        <Box
+          icon="error"
+          title="The server does not run"
+          text={server.message}
+          buttons={[
+            ["Restart", "agent.restart"],
+            ["Show log", "agent.showLog"],
+            ["Settings", "agent.openSettings"],
+          ]}
+        />
+      );
+  }
+}
+
+const INSTALL =
+  "Installing makes a Python environment in VS Code's storage for this extension, from the wheel it carries; dependencies are checked by their hashes.";
+const BY_HAND = "Put agent-server on PATH, or name it in the setting agent.server.command.";
+
+interface BoxProps {
+  readonly icon: string;
+  readonly title: string;
+  readonly text: string;
+  readonly buttons: readonly (readonly [label: string, command: ViewCommand])[];
+}
+
+function Box({ icon, title, text, buttons }: BoxProps) {
+  return (
+    <section class="trouble" role="status">
+      <h3>
+        <Icon name={icon} /> {title}
+      </h3>
+      {text !== "" && <p>{text}</p>}
+      <div class="buttons">
+        {buttons.map(([label, command], index) => (
+          <button
+            key={command}
+            type="button"
+            class={index === 0 ? "primary" : "secondary"}
+            onClick={() => run(command)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,203 @@
+import { describe, expect, test } from "vitest";
+import type { ChatEvent } from "../src/chat/events";
+import { apply } from "../src/chat/reduce";
+import type { ChatState } from "../src/chat/state";
+import { emptyChat } from "../src/chat/state";
+import type { Update } from "../src/protocol/acp";
+import type { PromptResult, RequestPermission, Status } from "../src/protocol/messages";
+
+const START = emptyChat("s1");
+
+function play(...events: readonly ChatEvent[]): ChatState {
+  return events.reduce(apply, START);
+}
+
+function told(update: Update, at = 0): ChatEvent {
+  return { kind: "update", update, live: true, at };
+}
+
+const says = (text: string, messageId = "m1") =>
+  told({ sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } });
+const thinks = (text: string, at: number) =>
+  told({ sessionUpdate: "agent_thought_chunk", messageId: "t1", content: { type: "text", text } }, at);
+const prompted = (id: string, text: string): ChatEvent => ({ kind: "prompted", waiting: { id, text, attached: [] } });
+const status = (turnId: string, state: Status["state"], at = 0): ChatEvent => ({
+  kind: "status",
+  status: { sessionId: "s1", turnId, state, label: state, busy: state !== "done" },
+  at,
+});
+
+function answered(
+  waitingId: string,
+  at: number,
+  changes: Partial<PromptResult["_meta"]["agent-server"]> = {},
+): ChatEvent {
+  const usage = { inputTokens: 900, outputTokens: 100, cachedReadTokens: 0, cost: null };
+  const turn = { turnId: "t1", reason: "model_stop", detail: "text", usage, ...changes } as const;
+  return { kind: "answered", waitingId, at, result: { stopReason: "end_turn", _meta: { "agent-server": turn } } };
+}
+
+const QUESTION: RequestPermission = {
+  sessionId: "s1",
+  toolCall: { toolCallId: "c1", title: "shell npm publish", kind: "execute", status: "pending" },
+  options: [
+    { optionId: "o1", name: "Once", kind: "allow_once" },
+    { optionId: "o4", name: "No", kind: "reject_once" },
+  ],
+};
+
+describe("what streams", () => {
+  test("pieces of one message become one", () => {
+    expect(play(says("Hel"), says("lo")).items).toEqual([{ kind: "message", id: "m1", text: "Hello" }]);
+  });
+
+  test("5,000 pieces keep their order and their text", () => {
+    const pieces = Array.from({ length: 5_000 }, (_, index) => says(`${index} `));
+
+    expect(play(...pieces).items).toEqual([
+      { kind: "message", id: "m1", text: Array.from({ length: 5_000 }, (_, index) => `${index} `).join("") },
+    ]);
+  });
+
+  test("a thought ends when something else begins, and then says how long it took", () => {
+    const chat = play(thinks("Hm", 1_000), thinks(", hm", 2_000), says("So:"));
+    const late = apply(play(thinks("Hm", 1_000)), told({ sessionUpdate: "tool_call", toolCallId: "c1" }, 3_500));
+
+    expect(chat.items.map((item) => item.kind)).toEqual(["thought", "message"]);
+    expect(late.items[0]).toMatchObject({ text: "Hm", seconds: 2.5 });
+  });
+
+  test("an answer that broke off is taken back", () => {
+    const content = { type: "text", text: "The answer broke off." } as const;
+    const _meta = { "agent-server": { discarded: "m1" } };
+
+    expect(play(says("half"), told({ sessionUpdate: "agent_thought_chunk", content, _meta })).items).toEqual([]);
+  });
+
+  test("a tool call's updates say only what changed", () => {
+    const call: Update = {
+      sessionUpdate: "tool_call",
+      toolCallId: "c1",
+      title: "read a.py",
+      kind: "read",
+      status: "pending",
+    };
+    const done: Update = {
+      sessionUpdate: "tool_call_update",
+      toolCallId: "c1",
+      status: "completed",
+      content: [{ type: "content", content: { type: "text", text: "1: x" } }],
+      _meta: { "agent-server": { summary: "1 line", seconds: 0.1 } },
+    };
+
+    expect(play(told(call), told(done)).items).toEqual([
+      expect.objectContaining({
+        title: "read a.py",
+        status: "completed",
+        output: "1: x",
+        summary: "1 line",
+        seconds: 0.1,
+      }),
+    ]);
+  });
+
+  test("an edit shows how many lines it adds and takes away", () => {
+    const content = [{ type: "diff", path: "/w/a.py", oldText: "a\nb\n", newText: "a\nc\nd\n" }] as const;
+    const chat = play(told({ sessionUpdate: "tool_call", toolCallId: "c1", content }));
+
+    expect(chat.items[0]).toMatchObject({ diffs: [{ path: "/w/a.py", added: 2, removed: 1 }] });
+  });
+
+  test("an update of a call that nobody saw changes nothing", () => {
+    expect(play(told({ sessionUpdate: "tool_call_update", toolCallId: "c9", status: "failed" }))).toEqual(START);
+  });
+});
+
+describe("turns", () => {
+  test("a prompt waits until its turn begins", () => {
+    const sent = play(prompted("p1", "Go"));
+    expect(sent.waiting.map((one) => one.text)).toEqual(["Go"]);
+
+    const begun = apply(sent, status("t1", "thinking"));
+
+    expect(begun.waiting).toEqual([]);
+    expect(begun.items).toEqual([{ kind: "user", id: "p1", text: "Go", attached: [] }]);
+  });
+
+  test("a prompt sent during a turn waits for the next one", () => {
+    const busy = play(
+      prompted("p1", "Go"),
+      status("t1", "thinking"),
+      prompted("p2", "Then"),
+      status("t1", "streaming"),
+    );
+    expect(busy.waiting.map((one) => one.text)).toEqual(["Then"]);
+
+    const next = [status("t1", "done"), answered("p1", 0), status("t2", "thinking")].reduce(apply, busy);
+
+    expect(next.items.map((item) => item.kind)).toEqual(["user", "end", "user"]);
+  });
+
+  test("a usual end says what it took, and nothing else", () => {
+    const chat = play(
+      prompted("p1", "Go"),
+      status("t1", "thinking", 1_000),
+      status("t1", "done", 4_000),
+      answered("p1", 4_000),
+    );
+
+    expect(chat.items.at(-1)).toMatchObject({ kind: "end", why: null, tokens: 1_000, cost: null, seconds: 3 });
+  });
+
+  test.each([
+    ["user_abort", "Cancelled"],
+    ["max_turns", "Stopped: step limit reached"],
+    ["loop_detected", "Stopped: repeating itself"],
+  ] as const)("an end by %s is said", (reason, words) => {
+    expect(play(answered("p1", 0, { reason })).items.at(-1)).toMatchObject({ why: words });
+  });
+
+  test("a prompt that fails stays to be seen, with the reason below it", () => {
+    const chat = play(prompted("p1", "Go"), { kind: "failed", waitingId: "p1", message: "no credentials" });
+
+    expect(chat.items).toMatchObject([
+      { kind: "user", text: "Go" },
+      { kind: "end", why: "no credentials", failed: true },
+    ]);
+  });
+
+  test("when the server is gone nothing runs, waits or asks", () => {
+    const chat = play(status("t1", "executing"), { kind: "asked", id: "q1", request: QUESTION }, { kind: "lost" });
+
+    expect(chat.status.busy).toBe(false);
+    expect(chat.items[0]).toMatchObject({ kind: "question", answer: "Not answered: the server stopped" });
+  });
+});
+
+describe("questions", () => {
+  test("show their options in order and keep the first answer", () => {
+    const open = play({ kind: "asked", id: "q1", request: QUESTION });
+    expect(open.items[0]).toMatchObject({ answer: null, options: QUESTION.options });
+
+    const settled = [
+      { kind: "settled", id: "q1", answer: "Once" },
+      { kind: "settled", id: "q1", answer: "Withdrawn" },
+    ] as const;
+
+    expect(settled.reduce<ChatState>(apply, open).items[0]).toMatchObject({ answer: "Once" });
+  });
+});
+
+test("a replay tells the prompts itself, each chunk a part of the message", () => {
+  const user = (content: Extract<Update, { sessionUpdate: "user_message_chunk" }>["content"]): ChatEvent => ({
+    kind: "update",
+    update: { sessionUpdate: "user_message_chunk", messageId: "u1", content },
+    live: false,
+    at: 0,
+  });
+
+  expect(
+    play(user({ type: "text", text: "Look" }), user({ type: "resource_link", uri: "file:///w/a.py", name: "a.py" }))
+      .items,
+  ).toEqual([{ kind: "user", id: "u1", text: "Look", attached: ["a.py"] }]);
+});

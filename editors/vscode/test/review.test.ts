@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import type { EditProposed, ProposedHunk } from "../src/protocol/messages";
+import { applyHunks, placeHunks, splitLines } from "../src/review/hunks";
+import type { ReviewEvent, Reviews } from "../src/review/model";
+import {
+  applyReview,
+  decisionsOn,
+  hunkAt,
+  neighbour,
+  openFiles,
+  places,
+  shownText,
+  summarise,
+} from "../src/review/model";
+
+const URI = "file:///w/a.py";
+const BASE = "one\ntwo\nthree\nfour\n";
+
+function hunk(id: string, from: number, to: number, newText: string): ProposedHunk {
+  const range = { start: { line: from, character: 0 }, end: { line: to, character: 0 } };
+  return { id, range, oldText: splitLines(BASE).slice(from, to).join(""), newText };
+}
+
+const HUNKS = [hunk("h1", 0, 1, "ONE\nplus\n"), hunk("h2", 3, 4, "")];
+
+const PROPOSED: EditProposed = {
+  sessionId: "s1",
+  turnId: "t1",
+  toolCallId: "c1",
+  txn: "x1",
+  revision: 1,
+  review: "ask",
+  files: [{ uri: URI, kind: "edit", baseText: BASE, newText: "ONE\nplus\ntwo\nthree\n", hunks: HUNKS }],
+};
+
+function play(...events: readonly ReviewEvent[]): Reviews {
+  return events.reduce<Reviews>(applyReview, applyReview(new Map(), { kind: "proposed", told: PROPOSED }));
+}
+
+function resolved(
+  hunkId: string,
+  verdict: "accept" | "reject",
+  state: "proposed" | "approved" = "proposed",
+): ReviewEvent {
+  return {
+    kind: "resolved",
+    decisions: [{ uri: URI, hunk: hunkId, verdict }],
+    told: { txn: "x1", revision: 2, state },
+  };
+}
+
+function fileOf(reviews: Reviews) {
+  const file = reviews.get("x1")?.files[0];
+  if (file === undefined) throw new Error("the proposal is gone");
+  return file;
+}
+
+describe("hunks", () => {
+  test.each(["", "a", "a\n", "a\r\nb\rc\n", "\n\n"])("lines of %j joined are the text", (text) => {
+    expect(splitLines(text).join("")).toBe(text);
+  });
+
+  test("applied all they make the proposal, applied none the base", () => {
+    expect(applyHunks(BASE, HUNKS)).toBe("ONE\nplus\ntwo\nthree\n");
+    expect(applyHunks(BASE, [])).toBe(BASE);
+  });
+
+  test("stand in the new text where their lines are", () => {
+    expect(placeHunks(HUNKS)).toEqual([
+      { id: "h1", start: 0, end: 2 },
+      { id: "h2", start: 4, end: 4 },
+    ]);
+  });
+
+  test("into an empty file are the file", () => {
+    expect(applyHunks("", [hunk("h", 0, 0, "new\n")])).toBe("new\n");
+  });
+});
+
+describe("a review", () => {
+  test("shows the proposal, and takes out what is rejected", () => {
+    expect(shownText(fileOf(play()))).toBe("ONE\nplus\ntwo\nthree\n");
+    expect(shownText(fileOf(play(resolved("h1", "reject"))))).toBe("one\ntwo\nthree\n");
+  });
+
+  test("counts a hunk by its place among all of them, also when one before is gone", () => {
+    expect(places(fileOf(play(resolved("h1", "reject"))))).toEqual([
+      { id: "h2", state: "pending", start: 3, end: 3, number: 2, of: 2 },
+    ]);
+  });
+
+  test("with the person's own text has no hunks to decide, and none of it is lost", () => {
+    const file = fileOf(play({ kind: "edited", txn: "x1", uri: URI, text: "mine\n" }));
+
+    expect(shownText(file)).toBe("mine\n");
+    expect(places(file)).toEqual([]);
+    expect(decisionsOn(file, "accept")).toEqual([{ uri: URI, verdict: "accept", editedText: "mine\n" }]);
+  });
+
+  test("that was edited back is as proposed", () => {
+    const edited = { kind: "edited", txn: "x1", uri: URI } as const;
+
+    expect(fileOf(play({ ...edited, text: "x" }, { ...edited, text: "ONE\nplus\ntwo\nthree\n" })).edited).toBeNull();
+  });
+
+  test("accepted as a file never takes back the no to a hunk", () => {
+    expect(decisionsOn(fileOf(play(resolved("h1", "reject"))), "accept")).toEqual([
+      { uri: URI, hunk: "h2", verdict: "accept" },
+    ]);
+    expect(decisionsOn(fileOf(play(resolved("h1", "accept"))), "reject")).toEqual([{ uri: URI, verdict: "reject" }]);
+  });
+
+  test("names the revision of the last answer", () => {
+    expect(play(resolved("h1", "accept")).get("x1")?.revision).toBe(2);
+  });
+
+  test("keeps the person's decisions while the server still calls them pending", () => {
+    const files = [{ uri: URI, state: "proposed", hunks: [{ id: "h1", state: "pending" }] }] as const;
+    const told = { sessionId: "s1", txn: "x1", revision: 3, state: "proposed", files } as const;
+
+    expect(fileOf(play(resolved("h1", "accept"), { kind: "state", told })).hunks[0]?.state).toBe("accepted");
+  });
+
+  test("tells a conflict and its reason", () => {
+    const hunks = [{ id: "h1", state: "conflict" }] as const;
+    const files = [{ uri: URI, state: "conflict", message: "the document has changed since", hunks }] as const;
+    const reviews = play({
+      kind: "state",
+      told: { sessionId: "s1", txn: "x1", revision: 3, state: "conflict", files },
+    });
+
+    expect(reviews.get("x1")?.state).toBe("conflict");
+    expect(fileOf(reviews)).toMatchObject({ message: "the document has changed since" });
+    expect(fileOf(reviews).hunks[0]?.state).toBe("conflict");
+  });
+
+  test("waits for nobody once it is decided, or the server is gone", () => {
+    const open = (reviews: Reviews) => [...reviews.values()].flatMap(openFiles).length;
+
+    expect(open(play())).toBe(1);
+    expect(open(play(resolved("h1", "accept", "approved")))).toBe(0);
+    expect(open(play({ kind: "lost" }))).toBe(0);
+  });
+
+  test("that was applied already is only shown", () => {
+    const reviews = applyReview(new Map(), { kind: "proposed", told: { ...PROPOSED, review: "applied" } });
+
+    expect(summarise(reviews, "s1")).toEqual({ edits: 0, files: [] });
+    expect(fileOf(reviews).hunks.map((one) => one.state)).toEqual(["applied", "applied"]);
+  });
+
+  test("is summed up by what still waits in this session", () => {
+    expect(summarise(play(resolved("h1", "accept")), "s1")).toEqual({
+      edits: 1,
+      files: [{ txn: "x1", uri: URI, open: 1 }],
+    });
+    expect(summarise(play(), "another")).toEqual({ edits: 0, files: [] });
+  });
+});
+
+describe("a command at the cursor", () => {
+  test("means the hunk there, else the next one, else the last", () => {
+    const file = fileOf(play());
+
+    expect([0, 1, 2, 4, 9].map((line) => hunkAt(file, line)?.id)).toEqual(["h1", "h1", "h2", "h2", "h2"]);
+  });
+
+  test("goes round between open hunks", () => {
+    const file = fileOf(play());
+
+    expect(neighbour(file, 0, 1)?.id).toBe("h2");
+    expect(neighbour(file, 4, 1)?.id).toBe("h1");
+    expect(neighbour(file, 0, -1)?.id).toBe("h2");
+  });
+});
