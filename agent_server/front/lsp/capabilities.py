@@ -32,6 +32,8 @@ class Stock:
     """`textDocument/codeLens`; a client that shows proposals itself needs none."""
     refreshes_lenses: bool = False
     """`workspace/codeLens/refresh`."""
+    watches_files: bool = False
+    """`workspace/didChangeWatchedFiles`, when it is asked to."""
     virtual_documents: bool = False
     """Reads and shows `agent:` documents; likewise."""
 
@@ -41,6 +43,7 @@ def stock_capabilities(declared: types.ClientCapabilities) -> Stock:
     workspace, window, own = declared.workspace, declared.window, own_of(declared)
     text = declared.text_document or types.TextDocumentClientCapabilities()
     actions, lenses = text.code_action, workspace and workspace.code_lens
+    watched = workspace and workspace.did_change_watched_files
     shows = bool(window and window.show_document and window.show_document.support)
     resolved = actions and actions.data_support and actions.resolve_support
     tags = actions and actions.tag_support
@@ -53,6 +56,7 @@ def stock_capabilities(declared: types.ClientCapabilities) -> Stock:
         virtual_documents=bool(workspace and workspace.text_document_content)
         and shows
         and not own.edit_proposed,
+        watches_files=bool(watched and watched.dynamic_registration),
         apply_edit=bool(workspace and workspace.apply_edit),
         show_document=shows,
         progress=bool(window and window.work_done_progress),

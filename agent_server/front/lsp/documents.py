@@ -140,6 +140,11 @@ class Documents(Workspace):
         wanted = os.path.realpath(path)
         return next((d for d in self._open() if d.real_path == wanted), None)
 
+    def real_path_of(self, uri: str) -> str | None:
+        """The file of an open document, links resolved; None when it is not open, or no file."""
+        document = self._find(uri)
+        return None if document is None else document.real_path
+
     def put_text_document(
         self, text_document: types.TextDocumentItem, notebook_uri: str | None = None
     ) -> None:

@@ -7,7 +7,7 @@ cancelled command run on, fails in `shutdown` while a command runs, shows traceb
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Literal, cast
 
@@ -69,6 +69,8 @@ class Protocol(LanguageServerProtocol):
         self.commands: Mapping[str, Command] = {}
         self.progress_cancelled: Callable[[MessageId], None] = _ignore
         """Told the token of the progress that the person cancelled."""
+        self.touched: Callable[[Sequence[str]], None] = _untold
+        """Told the URIs of documents and files that changed, or may have."""
         self._serve_ourselves()
 
     def _serve_ourselves(self) -> None:
@@ -76,6 +78,8 @@ class Protocol(LanguageServerProtocol):
             {
                 types.INITIALIZE: self._initialize,
                 types.TEXT_DOCUMENT_DID_CHANGE: self._did_change,
+                types.TEXT_DOCUMENT_DID_CLOSE: self._did_close,
+                types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._did_change_files,
                 types.WORKSPACE_EXECUTE_COMMAND: self._execute_command,
                 types.WINDOW_WORK_DONE_PROGRESS_CANCEL: self._cancel_progress,
                 types.SHUTDOWN: self._shut_down,
@@ -202,6 +206,15 @@ class Protocol(LanguageServerProtocol):
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         self.documents.change(params)
+        self.touched([params.text_document.uri])
+
+    def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """What was not saved is gone."""
+        self.touched([params.text_document.uri])
+        self.documents.remove_text_document(params.text_document.uri)
+
+    def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
+        self.touched([change.uri for change in params.changes])
 
     async def _execute_command(self, params: types.ExecuteCommandParams) -> object:
         """Run a command inside the request's own task, so that cancelling the request reaches it."""
@@ -234,6 +247,11 @@ def _error(message_id: MessageId | None, code: int, sentence: str) -> JsonObject
 
 def _nowhere(message: JsonObject) -> None:
     raise AssertionError(f"there is no transport yet for {message}")
+
+
+def _untold(uris: Sequence[str]) -> None:
+    """There is no session yet whose model could have read them."""
+    del uris
 
 
 def _ignore(token: MessageId) -> None:

@@ -1,6 +1,6 @@
 """What a connection serves of ours, wired once the sessions are open; imported after `initialize` is answered."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import anyio.abc
@@ -20,6 +20,7 @@ from agent_server.front.lsp.questions import MessageQuestions
 from agent_server.front.lsp.reviewing import ReviewCommands
 from agent_server.front.lsp.stock import LspPeer, StockViews
 from agent_server.front.lsp.virtual import VirtualDocuments
+from agent_server.front.lsp.watched import real_paths, register
 from agent_server.front.methods import dispatch
 from agent_server.front.peer import PERMISSION, REVIEW, Asker, Peer, Seat
 from agent_server.front.proposals import Proposals
@@ -84,6 +85,16 @@ class Service:
                 sessions.get(session).cancel()
 
         protocol.progress_cancelled = progress_cancelled
+
+        def touched(uris: Sequence[str]) -> None:
+            if opened := sessions.opened:
+                paths = real_paths(uris, protocol.documents)
+                for session in opened:
+                    session.marks.add(paths)
+
+        protocol.touched = touched
+        if stock.watches_files:
+            tasks.start_soon(register, connection)
 
 
 Feature = Callable[[Any], Awaitable[object]]
