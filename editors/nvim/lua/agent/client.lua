@@ -1,0 +1,294 @@
+--- The one server of this Neovim: started when first needed, told of every file that is open, started again after a
+--- crash. Requests that come while it starts wait for it.
+local config = require("agent.config")
+local log = require("agent.log")
+local server = require("agent.server")
+
+local M = {}
+
+M.NAME = "agent-server"
+---@type table<string, boolean|table>
+M.CAPABILITIES = {
+  version = 1,
+  sessionUpdate = true,
+  permission = true,
+  edit = { proposed = true, apply = true },
+  editor = { save = true, diagnostics = true, openDiff = true },
+}
+local FIRST_DELAY_MS, LONGEST_DELAY_MS = 500, 30000
+local STEADY_MS = 60000 -- a server that lived so long did not die of starting
+
+---@class agent.ClientState
+---@field client? vim.lsp.Client
+---@field phase "off"|"starting"|"ready"|"waiting" waiting: to be started again
+---@field failures integer in a row
+---@field started_ms number
+---@field generation integer counts the processes
+---@field queue fun(client?: vim.lsp.Client)[] what waits for it
+---@field methods table<string, boolean> that it serves
+local state = { phase = "off", failures = 0, started_ms = 0, generation = 0, queue = {}, methods = {} }
+
+---@type fun(ending: string)[] called when the server ended by itself
+M.on_lost = {}
+---@type fun()[] called when it is there again
+M.on_back = {}
+
+---@return "off"|"starting"|"ready"|"waiting"
+function M.phase()
+  return state.phase
+end
+
+--- The running client.
+---@return vim.lsp.Client?
+function M.client()
+  return state.phase == "ready" and state.client or nil
+end
+
+--- Whether the server serves a method of ours. False while it does not run.
+---@param method string
+function M.serves(method)
+  return state.phase == "ready" and state.methods[method] == true
+end
+
+--- Call back with the running client, or with nil when it cannot be had; starts it.
+---@param ready fun(client?: vim.lsp.Client)
+function M.ensure(ready)
+  if state.phase == "ready" then
+    return ready(state.client)
+  end
+  table.insert(state.queue, ready)
+  if state.phase == "off" then
+    M.start()
+  end
+end
+
+--- Send a request. An error and the lack of a server come the same way.
+---@param method string
+---@param params table
+---@param done? fun(err?: { message: string, code?: integer, data?: table }, result?: any)
+function M.request(method, params, done)
+  M.ensure(function(client)
+    local answer = done or function() end
+    local function settle(err, result)
+      answer(err, result)
+    end
+    -- Without a buffer: the last changes of all of them are sent first.
+    local sent = client and client:request(method, params, settle)
+    if not sent then
+      answer({ message = "the server is not running" })
+    end
+  end)
+end
+
+--- Send a notification, if there is a server.
+---@param method string
+---@param params table
+function M.notify(method, params)
+  if state.phase == "ready" then
+    state.client:notify(method, params)
+  end
+end
+
+--- Start now, with whatever is set now.
+function M.start()
+  local problem = select(2, server.command())
+  if problem then
+    log.say("ERROR", problem)
+    return M._give_up()
+  end
+  state.phase = "starting"
+  local wanted = vim.lsp.config[M.NAME] or M.lsp_config()
+  wanted = vim.tbl_extend("force", wanted, { root_dir = server.root(vim.api.nvim_get_current_buf()) })
+  state.client = vim.lsp.get_client_by_id(vim.lsp.start(wanted, { attach = false, reuse_client = M._never }) or -1)
+  if not state.client then
+    M._give_up()
+  end
+end
+
+--- Stop it for good, or until it is needed again.
+function M.stop()
+  local client = state.client
+  state.client, state.phase, state.methods = nil, "off", {}
+  if client then
+    client:stop()
+  end
+end
+
+--- Stop and start; sessions go on where they were.
+function M.restart()
+  local running = state.phase ~= "off"
+  M.stop()
+  state.failures = 0
+  if running then
+    M._tell(M.on_lost, "it is being restarted")
+  end
+  M.ensure(function(client)
+    if client and running then
+      M._tell(M.on_back)
+    end
+  end)
+end
+
+--- What Neovim needs to run the server; `vim.lsp.config("agent-server", …)` is laid over it.
+---@return vim.lsp.Config
+function M.lsp_config()
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.experimental = { agent = M.CAPABILITIES }
+  return {
+    name = M.NAME,
+    cmd = M._spawn,
+    capabilities = capabilities,
+    handlers = require("agent.handlers").table(),
+    flags = { debounce_text_changes = 50 }, -- an edit is proved by the change that follows it
+    root_markers = config.get().root_markers,
+    reuse_client = M._is_current,
+    before_init = M._set_options,
+    on_init = M._initialized,
+  }
+end
+
+---@private
+function M._never()
+  return false
+end
+
+--- One server for everything that is open.
+---@private
+function M._is_current(client)
+  return client == state.client
+end
+
+---@private
+function M._set_options(params)
+  local settings = config.get().settings
+  params.initializationOptions = { agent = next(settings) and settings or vim.empty_dict() }
+end
+
+--- Start the process and learn how it ends. Neovim is told of a clean end: the message about the other kind is ours.
+---@private
+function M._spawn(dispatchers)
+  local cmd, problem = server.command()
+  if not cmd then
+    error(problem, 0)
+  end
+  local ended = dispatchers.on_exit
+  state.started_ms, state.generation = vim.uv.now(), state.generation + 1
+  local generation = state.generation
+  dispatchers.on_exit = function(code, signal)
+    ended(0, 0)
+    vim.schedule(function()
+      M._ended(generation, code, signal)
+    end)
+  end
+  return vim.lsp.rpc.start(cmd, dispatchers, { env = config.get().env })
+end
+
+---@private
+---@param client vim.lsp.Client
+function M._initialized(client)
+  require("agent").begin()
+  local agent = vim.tbl_get(client.server_capabilities, "experimental", "agent")
+  if type(agent) ~= "table" or agent.version ~= 1 then
+    local name = vim.tbl_get(client, "server_info", "version") or "this version"
+    log.say("ERROR", ("agent-server %s does not speak protocol 1, which this plugin needs: update both"):format(name))
+    M.stop()
+    return M._give_up()
+  end
+  state.client, state.phase, state.methods = client, "ready", {}
+  for _, method in ipairs(agent.methods or {}) do
+    state.methods[method] = true
+  end
+  M._follow_buffers(client)
+  M._run_queue(client)
+end
+
+---@private
+function M._run_queue(client)
+  local waiting = state.queue
+  state.queue = {}
+  for _, ready in ipairs(waiting) do
+    ready(client)
+  end
+end
+
+---@private
+function M._give_up()
+  state.phase, state.client = "off", nil
+  M._run_queue(nil)
+end
+
+---@private
+---@param generation integer of the process that ended
+function M._ended(generation, code, signal)
+  if state.phase == "off" or generation ~= state.generation then
+    return
+  end
+  local was_ready = state.phase == "ready"
+  if vim.uv.now() - state.started_ms > STEADY_MS then
+    state.failures = 0
+  end
+  state.client, state.methods = nil, {}
+  local ending = signal ~= 0 and ("was ended by signal %d"):format(signal) or ("ended with code %d"):format(code)
+  if was_ready then
+    M._tell(M.on_lost, ending)
+  end
+  M._start_again(ending)
+end
+
+---@private
+function M._start_again(ending)
+  state.failures = state.failures + 1
+  if state.failures > config.get().restarts then
+    log.say("ERROR", ("the server %s, %d times in a row. :Agent log says why"):format(ending, state.failures))
+    return M._give_up()
+  end
+  local delay = math.min(FIRST_DELAY_MS * 2 ^ (state.failures - 1), LONGEST_DELAY_MS)
+  log.say("WARN", ("the server %s; starting it again"):format(ending))
+  state.phase = "waiting"
+  vim.defer_fn(function()
+    if state.phase ~= "waiting" then
+      return
+    end
+    table.insert(state.queue, 1, function(client)
+      if client then
+        M._tell(M.on_back)
+      end
+    end)
+    M.start()
+  end, delay)
+end
+
+---@private
+function M._tell(listeners, ...)
+  for _, listener in ipairs(listeners) do
+    listener(...)
+  end
+end
+
+--- An open buffer is the truth for the server, so it must see all of them, whatever their type.
+---@private
+---@param client vim.lsp.Client
+function M._follow_buffers(client)
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    M._attach(client, buf)
+  end
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
+    group = vim.api.nvim_create_augroup("agent.client", {}),
+    callback = function(event)
+      if M.client() == client then
+        M._attach(client, event.buf)
+      end
+    end,
+  })
+end
+
+---@private
+function M._attach(client, buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  local is_file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" and name ~= ""
+  if is_file and not name:match("^%a[%w+.-]+://") then
+    vim.lsp.buf_attach_client(buf, client.id)
+  end
+end
+
+return M

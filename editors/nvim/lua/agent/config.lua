@@ -1,0 +1,70 @@
+--- What can be set, and what it is when nobody does. The table below is the documentation.
+local M = {}
+
+---@class agent.Config
+local defaults = {
+  --- The program and its arguments; nil: `agent-server` on $PATH.
+  ---@type string[]?
+  cmd = nil,
+  --- For the server's process, beside Neovim's own environment.
+  ---@type table<string, string>
+  env = {},
+  --- Settings for the server, such as { model = "openai/gpt-x", mode = "ask" }.
+  ---@type table<string, any>
+  settings = {},
+  --- What marks the root of a project; sessions work there. Without one: the current directory.
+  ---@type string[]
+  root_markers = { ".git", ".agent", "AGENTS.md" },
+  chat = {
+    ---@type "right"|"left"|"float"
+    layout = "right",
+    --- Columns of the chat; at most half of the screen, beside a file.
+    width = 80,
+    --- Rows of the prompt while it is short; it grows to 8.
+    prompt_height = 3,
+  },
+  --- Set in a buffer only while it shows a proposed edit; false sets none. <Plug> maps are always there.
+  ---@type table<string, string>|false
+  review_keys = {
+    accept_hunk = "ga",
+    reject_hunk = "gr",
+    accept_file = "gA",
+    reject_file = "gR",
+    edit_hunk = "ge",
+    diff = "gd",
+    next_hunk = "]h",
+    prev_hunk = "[h",
+  },
+  --- A server that ended by itself is started again, so many times in a row.
+  restarts = 5,
+}
+
+local current = vim.deepcopy(defaults)
+
+--- Change settings. May be called at any time and more than once; each call starts from the defaults.
+---@param given? table
+function M.set(given)
+  vim.validate("agent.setup", given, "table", true)
+  M._check(given or {}, defaults, "")
+  current = vim.tbl_deep_extend("force", vim.deepcopy(defaults), given or {})
+end
+
+---@return agent.Config
+function M.get()
+  return current
+end
+
+--- A word that means nothing is a mistake worth telling, not worth failing for.
+---@private
+function M._check(given, known, path)
+  for key, value in pairs(given) do
+    local expected = known[key]
+    if expected == nil and key ~= "cmd" then
+      vim.notify(("agent: setup() does not know %q"):format(path .. key), vim.log.levels.WARN)
+    elseif type(expected) == "table" and type(value) == "table" and path == "" and key == "chat" then
+      M._check(value, expected, key .. ".")
+    end
+  end
+end
+
+return M

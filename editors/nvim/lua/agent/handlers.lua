@@ -1,0 +1,37 @@
+--- What the server may send, and who takes it. Modules are loaded when the first such message comes.
+local M = {}
+
+---@return table<string, lsp.Handler>
+function M.table()
+  return {
+    ["agent/session/update"] = function(_, params)
+      require("agent.session").on_update(params)
+    end,
+    ["agent/status"] = function(_, params)
+      require("agent.session").on_status(params)
+    end,
+    ["agent/session/request_permission"] = function(_, params)
+      return require("agent.permission").on_request(params)
+    end,
+    ["agent/edit/proposed"] = function(_, params)
+      require("agent.review").on_proposed(params)
+    end,
+    ["agent/edit/state"] = function(_, params)
+      require("agent.review").on_state(params)
+    end,
+    ["agent/edit/apply"] = function(_, params, context)
+      return require("agent.apply").on_request(params, vim.lsp.get_client_by_id(context.client_id))
+    end,
+    ["agent/editor/save"] = function(_, params)
+      return require("agent.apply").on_save(params)
+    end,
+    ["agent/editor/diagnostics"] = function(_, params)
+      return require("agent.diagnostics").on_request(params)
+    end,
+    ["agent/editor/openDiff"] = function(_, params)
+      return require("agent.review").on_open_diff(params)
+    end,
+  }
+end
+
+return M

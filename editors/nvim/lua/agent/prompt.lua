@@ -1,0 +1,127 @@
+--- The buffer that prompts are written in, and how they are sent.
+local context = require("agent.context")
+local session = require("agent.session")
+local window = require("agent.window")
+
+local M = {}
+
+local NAME = "agent://prompt"
+local HINT = vim.api.nvim_create_namespace("agent.prompt")
+local state = { buf = -1, history = {}, at = 0 }
+
+--- The buffer; made when there is none.
+---@return integer
+function M.buffer()
+  if vim.api.nvim_buf_is_valid(state.buf) then
+    return state.buf
+  end
+  state.buf = vim.api.nvim_create_buf(false, true)
+  local buf = state.buf
+  vim.api.nvim_buf_set_name(buf, NAME)
+  vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "nofile", "hide", false
+  vim.bo[buf].filetype = "agent-prompt"
+  vim.bo[buf].completeopt = "menuone,noinsert,noselect"
+  vim.bo[buf].omnifunc = "v:lua.require'agent.complete'.omnifunc"
+  M._map(buf)
+  M._watch(buf)
+  M._hint(buf)
+  return buf
+end
+
+--- Send what is written.
+function M.submit()
+  local text = vim.trim(table.concat(vim.api.nvim_buf_get_lines(state.buf, 0, -1, true), "\n"))
+  if text == "" then
+    return
+  end
+  M.set("")
+  table.insert(state.history, text)
+  state.at = #state.history + 1
+  vim.cmd.stopinsert()
+  if not require("agent.command").slash(text) then
+    M.send(text)
+  end
+end
+
+--- Ask in the current session; shows it, and leaves the focus where it is.
+---@param text string
+---@param about? agent.About
+function M.send(text, about)
+  about = about or M.about()
+  session.ensure(function(current)
+    window.open(current)
+    session.prompt(current, text, context.content(text, about, current.root))
+  end)
+end
+
+--- The file the person was in last, and the lines they had selected there.
+---@return agent.About
+function M.about()
+  local buf = window.source_buffer()
+  local first = vim.api.nvim_buf_get_mark(buf, "<")[1]
+  local last = vim.api.nvim_buf_get_mark(buf, ">")[1]
+  local rows = vim.api.nvim_buf_line_count(buf)
+  return { buf = buf, range = first > 0 and last >= first and last <= rows and { first, last } or nil }
+end
+
+--- Replace what is written.
+---@param text string
+function M.set(text)
+  vim.api.nvim_buf_set_lines(M.buffer(), 0, -1, true, vim.split(text, "\n", { plain = true }))
+end
+
+--- An earlier prompt, or a later one.
+---@param step 1|-1
+function M.recall(step)
+  local wanted = state.at + step
+  if wanted >= 1 and wanted <= #state.history + 1 then
+    state.at = wanted
+    M.set(state.history[wanted] or "")
+  end
+end
+
+---@private
+function M._map(buf)
+  local function map(mode, key, action, words)
+    vim.keymap.set(mode, key, action, { buffer = buf, desc = "Agent: " .. words })
+  end
+  map("n", "<CR>", M.submit, "send")
+  map("i", "<C-s>", M.submit, "send")
+  map("n", "<C-c>", "<Cmd>Agent cancel<CR>", "stop the turn")
+  map("n", "q", "<Cmd>Agent close<CR>", "close the chat")
+  map("n", "g?", "<Cmd>help agent-prompt<CR>", "help")
+  map("n", "<C-p>", function()
+    M.recall(-1)
+  end, "earlier prompt")
+  map("n", "<C-n>", function()
+    M.recall(1)
+  end, "later prompt")
+end
+
+---@private
+function M._watch(buf)
+  vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {
+    buffer = buf,
+    callback = function(event)
+      M._hint(buf)
+      window.fit_prompt()
+      if event.event == "TextChangedI" then
+        require("agent.complete").offer()
+      end
+    end,
+  })
+end
+
+--- What to do with an empty prompt.
+---@private
+function M._hint(buf)
+  vim.api.nvim_buf_clear_namespace(buf, HINT, 0, -1)
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, 2, false)
+  if #lines == 1 and lines[1] == "" then
+    local words = "Ask. <CR> sends, <C-s> while typing. @ names a file, / a command."
+    vim.api.nvim_buf_set_extmark(buf, HINT, 0, 0, { virt_text = { { words, "AgentHint" } }, virt_text_pos = "overlay" })
+  end
+  vim.api.nvim_buf_set_extmark(buf, HINT, 0, 0, { sign_text = "›", sign_hl_group = "AgentUserSign" })
+end
+
+return M

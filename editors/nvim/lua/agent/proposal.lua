@@ -1,0 +1,168 @@
+--- A proposed edit while it is judged: which hunks there are, what was decided, and what the server is told. Pure.
+local diff = require("agent.diff")
+
+local M = {}
+
+---@alias agent.Verdict "accept"|"reject"
+
+---@class agent.Hunk
+---@field id string
+---@field start integer first line replaced, 0-based, in the base
+---@field count integer lines replaced; 0 for an insertion
+---@field old string
+---@field new string as proposed
+---@field edited? string what the person wants instead
+---@field verdict? agent.Verdict nil: pending
+
+---@class agent.ProposedFile
+---@field uri string
+---@field kind "edit"|"create"|"delete"|"rename"
+---@field base? string nil: created, or too large to have been sent
+---@field new? string nil: deleted, or too large to have been sent
+---@field base_hash? string
+---@field hunks agent.Hunk[]
+---@field verdict? agent.Verdict of a file that is decided as a whole
+
+---@class agent.Proposal
+---@field txn string
+---@field session string
+---@field revision integer
+---@field review "ask"|"staged"|"applied"
+---@field reason? string
+---@field files agent.ProposedFile[]
+
+---@class agent.Decision
+---@field uri? string
+---@field hunk? string
+---@field verdict agent.Verdict
+---@field editedText? string
+
+--- From the params of `agent/edit/proposed`.
+---@param params table
+---@return agent.Proposal
+function M.read(params)
+  return {
+    txn = params.txn,
+    session = params.sessionId,
+    revision = params.revision,
+    review = params.review,
+    reason = params.reason,
+    files = vim.tbl_map(M._file, params.files),
+  }
+end
+
+---@param proposal agent.Proposal
+---@param uri string
+---@return agent.ProposedFile?
+function M.file(proposal, uri)
+  return vim.iter(proposal.files):find(function(file)
+    return file.uri == uri
+  end)
+end
+
+--- Whether hunks of a file can be decided one by one.
+---@param file agent.ProposedFile
+function M.divisible(file)
+  return file.kind == "edit" and #file.hunks > 0
+end
+
+--- How many hunks wait, and how many there are.
+---@param file agent.ProposedFile
+---@return integer pending, integer all
+function M.count(file)
+  if not M.divisible(file) then
+    return file.verdict and 0 or 1, 1
+  end
+  local pending = vim.tbl_filter(function(hunk)
+    return hunk.verdict == nil
+  end, file.hunks)
+  return #pending, #file.hunks
+end
+
+--- Decide one hunk, or with no hunk what is pending in the file. A later decision replaces an earlier one.
+---@param file agent.ProposedFile
+---@param verdict agent.Verdict
+---@param hunk? agent.Hunk
+---@return agent.Decision[] decisions to be sent; none while the text of an edited file is not settled yet
+function M.decide(file, verdict, hunk)
+  if not M.divisible(file) then
+    file.verdict = verdict
+    return { { uri = file.uri, verdict = verdict } }
+  end
+  local decided = {}
+  for _, one in ipairs(file.hunks) do
+    if one == hunk or (not hunk and not one.verdict) then
+      one.verdict = verdict
+      decided[#decided + 1] = one
+    end
+  end
+  if M.is_edited(file) then
+    return M.count(file) == 0 and { M._whole(file) } or {}
+  end
+  return vim.tbl_map(function(one)
+    return { uri = file.uri, hunk = one.id, verdict = verdict }
+  end, decided)
+end
+
+--- Accept the file with a text of the person's own.
+---@param file agent.ProposedFile
+---@param text string
+---@return agent.Decision[]
+function M.decide_text(file, text)
+  for _, hunk in ipairs(file.hunks) do
+    hunk.verdict = "accept"
+  end
+  file.verdict = "accept"
+  return { { uri = file.uri, verdict = "accept", editedText = text ~= file.new and text or nil } }
+end
+
+--- The text that the verdicts so far come to; what is pending counts as accepted.
+---@param file agent.ProposedFile
+---@return string
+function M.text(file)
+  return diff.compose(file.base or "", file.hunks, function(hunk)
+    return hunk.verdict ~= "reject" and (hunk.edited or hunk.new) or nil
+  end)
+end
+
+---@param file agent.ProposedFile
+function M.is_edited(file)
+  return vim.iter(file.hunks):any(function(hunk)
+    return hunk.edited ~= nil
+  end)
+end
+
+---@private
+---@return agent.Decision
+function M._whole(file)
+  local accepted = vim.iter(file.hunks):any(function(hunk)
+    return hunk.verdict == "accept"
+  end)
+  if not accepted then
+    return { uri = file.uri, verdict = "reject" }
+  end
+  return { uri = file.uri, verdict = "accept", editedText = M.text(file) }
+end
+
+---@private
+---@return agent.ProposedFile
+function M._file(given)
+  return {
+    uri = given.uri,
+    kind = given.kind,
+    base = given.baseText,
+    new = given.newText,
+    base_hash = given.baseHash,
+    hunks = vim.tbl_map(function(hunk)
+      return {
+        id = hunk.id,
+        start = hunk.range.start.line,
+        count = hunk.range["end"].line - hunk.range.start.line,
+        old = hunk.oldText,
+        new = hunk.newText,
+      }
+    end, given.hunks or {}),
+  }
+end
+
+return M

@@ -1,0 +1,199 @@
+--- A block of the conversation as lines, with what to highlight in them. Pure.
+local diff = require("agent.diff")
+local transcript = require("agent.transcript")
+
+local M = {}
+
+--- Begins every line that is folded below its head. Markdown sees no markup behind it.
+M.FOLDED = "│ "
+
+---@class agent.Rendered
+---@field lines string[]
+---@field sign? { [1]: string, [2]: string } in the sign column of the first line that is not empty: text, highlight
+---@field highlights { row: integer, first?: integer, last?: integer, group: string }[] rows from 0; without columns: the line
+
+---@type table<string, { [1]: string, [2]: string }>
+local SIGNS = {
+  pending = { "○", "AgentPending" },
+  in_progress = { "●", "AgentRunning" },
+  completed = { "✓", "AgentDone" },
+  failed = { "✗", "AgentFailed" },
+  waiting = { "?", "AgentWaiting" },
+}
+local PLAN = { pending = "- [ ] ", in_progress = "- [-] ", completed = "- [x] " }
+local OUTPUT_LINES = 400
+local NOTICES = { info = "AgentMeta", warning = "AgentWaiting", error = "AgentFailed" }
+
+--- The block as it is now.
+---@param block agent.Block
+---@return agent.Rendered
+function M.block(block)
+  local shown = M["_" .. block.kind](block)
+  if not block.gap then
+    return shown
+  end
+  table.insert(shown.lines, 1, "")
+  for _, highlight in ipairs(shown.highlights) do
+    highlight.row = highlight.row + 1
+  end
+  return shown
+end
+
+--- Lines that text adds to a block of its kind: the first goes on where the block ends.
+---@param kind "text"|"thought"
+---@param text string
+---@return string[]
+function M.growth(kind, text)
+  local lines = vim.split(text, "\n", { plain = true })
+  if kind == "thought" then
+    for index = 2, #lines do
+      lines[index] = M.FOLDED .. lines[index]
+    end
+  end
+  return lines
+end
+
+--- Everything that a tool call showed, for a window of its own: lines and their file type.
+---@param block agent.Block
+---@return string[] lines, string filetype
+function M.output(block)
+  local lines, filetype = {}, "markdown"
+  for _, part in ipairs(block.content or {}) do
+    if part.type == "diff" then
+      filetype = "diff"
+      table.insert(lines, "--- " .. part.path)
+      vim.list_extend(lines, diff.unified(part.oldText or "", part.newText))
+    elseif part.type == "content" and part.content.type == "text" then
+      vim.list_extend(lines, vim.split(part.content.text, "\n", { plain = true }))
+    end
+  end
+  return lines, filetype
+end
+
+--- A tool call on one line: what, and what came of it.
+---@param block agent.Block
+---@return string
+function M.headline(block)
+  local outcome = {}
+  if block.waiting then
+    outcome = { "waiting for you" }
+  elseif block.status == "in_progress" then
+    outcome = { "running" }
+  else
+    outcome = { block.summary }
+    if block.seconds and block.seconds >= 0.1 then
+      table.insert(outcome, ("%.1f s"):format(block.seconds))
+    end
+  end
+  local words = table.concat(outcome, ", ")
+  local line = (block.title or block.tool or "tool"):gsub("%s*\n%s*", " ")
+  return words == "" and line or ("%s (%s)"):format(line, (words:gsub("%s*\n%s*", " ")))
+end
+
+---@private
+function M._user(block)
+  local lines = M._closed(vim.split(transcript.text(block), "\n", { plain = true }))
+  local highlights = {}
+  for row = 0, #lines - 1 do
+    highlights[#highlights + 1] = { row = row, group = "AgentUser" }
+  end
+  return { lines = lines, sign = { "›", "AgentUserSign" }, highlights = highlights }
+end
+
+---@private
+function M._text(block)
+  if block.discarded then
+    local line = "The answer broke off here and starts again below."
+    return { lines = { line }, highlights = { { row = 0, first = 0, last = #line, group = "AgentMeta" } } }
+  end
+  local lines = vim.split(transcript.text(block), "\n", { plain = true })
+  return { lines = block.open and lines or M._closed(lines), highlights = {} }
+end
+
+---@private
+function M._thought(block)
+  local seconds = block.seconds or 0
+  local head = block.open and "Thinking" or (seconds < 1 and "Thought" or ("Thought for %.0f s"):format(seconds))
+  local lines = { head }
+  for _, line in ipairs(vim.split(transcript.text(block), "\n", { plain = true })) do
+    lines[#lines + 1] = M.FOLDED .. line
+  end
+  return { lines = lines, sign = { "▸", "AgentThought" }, highlights = M._dim(lines, "AgentThought") }
+end
+
+---@private
+function M._tool(block)
+  local lines = { M._code(M.headline(block)) }
+  local output = M.output(block)
+  for index = 1, math.min(#output, OUTPUT_LINES) do
+    lines[#lines + 1] = M.FOLDED .. output[index]
+  end
+  if #output > OUTPUT_LINES then
+    lines[#lines + 1] = M.FOLDED .. ("… %d more lines: press <CR> to see all"):format(#output - OUTPUT_LINES)
+  end
+  local sign = SIGNS[block.waiting and "waiting" or block.status] or SIGNS.pending
+  local highlights = M._dim(lines, "AgentOutput")
+  highlights[1] = { row = 0, first = 0, last = #lines[1], group = block.waiting and "AgentWaiting" or "AgentTool" }
+  return { lines = lines, sign = sign, highlights = highlights }
+end
+
+---@private
+function M._plan(block)
+  local lines = vim.tbl_map(function(entry)
+    return (PLAN[entry.status] or PLAN.pending) .. entry.content:gsub("\n", " ")
+  end, block.entries or {})
+  return { lines = #lines > 0 and lines or { "No plan" }, sign = { "≡", "AgentMeta" }, highlights = {} }
+end
+
+---@private
+function M._notice(block)
+  local lines = vim.split(transcript.text(block), "\n", { plain = true })
+  local group = NOTICES[block.severity] or NOTICES.info
+  return { lines = lines, sign = { "!", group }, highlights = M._dim(lines, group) }
+end
+
+---@private
+M["_end"] = function(block)
+  local line = transcript.text(block):gsub("\n", " ")
+  return { lines = { line }, highlights = M._dim({ line }, "AgentMeta") }
+end
+
+--- A code block that was left open would swallow everything after it.
+---@private
+function M._closed(lines)
+  local fence
+  for _, line in ipairs(lines) do
+    local mark = line:match("^ ? ? ?(```+)") or line:match("^ ? ? ?(~~~+)")
+    if mark and not fence then
+      fence = mark
+    elseif mark and mark:sub(1, 1) == fence:sub(1, 1) and #mark >= #fence and line:match("^%s*[`~]+%s*$") then
+      fence = nil
+    end
+  end
+  if fence then
+    lines[#lines + 1] = fence
+  end
+  return lines
+end
+
+--- As code, so that no letter of it is taken for markup.
+---@private
+function M._code(line)
+  local ticks = "`"
+  while line:find(ticks, 1, true) do
+    ticks = ticks .. "`"
+  end
+  local pad = ticks == "`" and "" or " "
+  return ticks .. pad .. line .. pad .. ticks
+end
+
+---@private
+function M._dim(lines, group)
+  local highlights = {}
+  for row, line in ipairs(lines) do
+    highlights[row] = { row = row - 1, first = 0, last = #line, group = group }
+  end
+  return highlights
+end
+
+return M

@@ -1,0 +1,46 @@
+--- Where the server's program is, and what to do when it is nowhere.
+local config = require("agent.config")
+local log = require("agent.log")
+
+local M = {}
+
+M.MISSING = "the program agent-server is not on $PATH. Install it (in a clone of it: uv tool install .), "
+  .. 'or name it: require("agent").setup({ cmd = { "/path/to/agent-server", "lsp" } })'
+
+--- The command line; nil and a sentence that says what to do when there is none.
+---@return string[]? cmd, string? problem
+function M.command()
+  local cmd = config.get().cmd
+  if not cmd then
+    if vim.fn.executable("agent-server") == 0 then
+      return nil, M.MISSING
+    end
+    return { vim.fn.exepath("agent-server"), "lsp", "--log-file", log.path() }
+  end
+  if type(cmd) ~= "table" or type(cmd[1]) ~= "string" then
+    return nil, 'cmd must be a list of strings, such as { "agent-server", "lsp" }'
+  end
+  if vim.fn.executable(cmd[1]) == 0 then
+    return nil, ("%s, which cmd names, cannot be run. Check the setting, or remove it to use $PATH"):format(cmd[1])
+  end
+  return cmd
+end
+
+--- The version the program says it has; nil when it does not answer. Waits up to 5 s.
+---@param cmd string[]
+---@return string?
+function M.version(cmd)
+  local ok, process = pcall(vim.system, { cmd[1], "--version" }, { text = true, timeout = 5000 })
+  local done = ok and process:wait()
+  return done and done.code == 0 and vim.trim(done.stdout) or nil
+end
+
+--- The project that a file, or the current directory, belongs to.
+---@param buf? integer
+---@return string
+function M.root(buf)
+  local named = buf and vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= ""
+  return named and vim.fs.root(buf, config.get().root_markers) or vim.fn.getcwd()
+end
+
+return M

@@ -1,0 +1,384 @@
+--- Conversations: what the server said of each, and what is asked of it. The chat shows them; nothing here draws.
+local client = require("agent.client")
+local log = require("agent.log")
+local server = require("agent.server")
+local transcript = require("agent.transcript")
+
+local M = {}
+
+---@class agent.Session
+---@field id string
+---@field root string where it works
+---@field transcript agent.Transcript
+---@field state string thinking, streaming, executing, confirming, compacting, done
+---@field label string the state, for people
+---@field busy boolean
+---@field turn? string the turn that is shown
+---@field queued { text: string }[] prompts whose turn has not begun, the next one first
+---@field started_ms number when the last prompt was sent
+---@field is_loading boolean its past is being replayed
+
+---@type table<string, agent.Session>
+local sessions = {}
+---@type string?
+local current
+
+---@type fun(session: agent.Session, changes: agent.Change[])[]
+M.on_change = {}
+---@type fun(session: agent.Session)[] the transcript begins anew, or another session is current
+M.on_reset = {}
+
+--- Called once, before anything else.
+function M.listen()
+  table.insert(client.on_lost, M._lost)
+  table.insert(client.on_back, M._back)
+end
+
+--- The one that commands mean.
+---@return agent.Session?
+function M.current()
+  return current and sessions[current]
+end
+
+---@param id string
+---@return agent.Session?
+function M.get(id)
+  return sessions[id]
+end
+
+---@return agent.Session[]
+function M.all()
+  return vim.tbl_values(sessions)
+end
+
+--- Call back with the current session; makes one when there is none.
+---@param ready fun(session: agent.Session)
+function M.ensure(ready)
+  local session = M.current()
+  if session then
+    return ready(session)
+  end
+  M.new(ready)
+end
+
+--- Begin a conversation, which is the current one from now on.
+---@param ready? fun(session: agent.Session)
+function M.new(ready)
+  local root = server.root(require("agent.window").source_buffer())
+  client.request("agent/session/new", { uri = vim.uri_from_fname(root), mcpServers = {} }, function(err, result)
+    if err then
+      return M._complain("no new session", err)
+    end
+    local session = M._add(result.sessionId, root)
+    M._take_options(session, result)
+    M._choose(session)
+    if ready then
+      ready(session)
+    end
+  end)
+end
+
+--- Show a stored conversation, and go on with it.
+---@param id string
+---@param root string
+---@param ready? fun(session: agent.Session)
+function M.load(id, root, ready)
+  local session = M._add(id, root)
+  session.is_loading = true
+  M._choose(session)
+  local params = { sessionId = id, uri = vim.uri_from_fname(root), mcpServers = {} }
+  client.request("agent/session/load", params, function(err, result)
+    session.is_loading = false
+    if err then
+      return M._fail(session, ("could not be loaded: %s"):format(err.message))
+    end
+    M._take_options(session, result)
+    M._changed(session, session.transcript:settle(vim.uv.now()))
+    if ready then
+      ready(session)
+    end
+  end)
+end
+
+--- Stored conversations of a project, the latest first.
+---@param root string
+---@param done fun(found: { sessionId: string, cwd: string, title?: string, updatedAt: string }[])
+function M.list(root, done)
+  client.request("agent/session/list", { cwd = root }, function(err, result)
+    if err then
+      return M._complain("the sessions cannot be listed", err)
+    end
+    done(result.sessions)
+  end)
+end
+
+--- Ask. While a turn runs the prompt waits for its own.
+---@param session agent.Session
+---@param text string as the person wrote it
+---@param content table[] ACP's content blocks
+function M.prompt(session, text, content)
+  local item = { text = text }
+  if session.busy then
+    table.insert(session.queued, item)
+    M._changed(session, {})
+  else
+    session.busy, session.label, session.started_ms, session.turn = true, "Sending", vim.uv.now(), nil
+    M._changed(session, session.transcript:ask(text))
+  end
+  client.request("agent/session/prompt", { sessionId = session.id, prompt = content }, function(err, result)
+    if sessions[session.id] == session then
+      M._settled(session, item, err, result)
+    end
+  end)
+end
+
+--- Stop the running turn.
+---@param session agent.Session
+function M.cancel(session)
+  client.notify("agent/session/cancel", { sessionId = session.id })
+end
+
+---@param session agent.Session
+---@param mode string
+function M.set_mode(session, mode)
+  client.request("agent/session/set_mode", { sessionId = session.id, modeId = mode }, function(err)
+    if err then
+      M._complain(("the mode stays %s"):format(session.transcript.mode), err)
+    end
+  end)
+end
+
+---@param session agent.Session
+---@param option string
+---@param value string
+function M.set_option(session, option, value)
+  local params = { sessionId = session.id, configId = option, value = value }
+  client.request("agent/session/set_config_option", params, function(err)
+    if err then
+      M._complain(("%s was not changed"):format(option), err)
+    end
+  end)
+end
+
+--- One of ACP's config options as it is now.
+---@param session agent.Session
+---@param id string
+---@return { currentValue: string, options: { value: string, name: string, description?: string }[] }?
+function M.option(session, id)
+  return vim.iter(session.transcript.options):find(function(option)
+    return option.id == id
+  end)
+end
+
+---@param params { sessionId: string, turnId?: string, update: table }
+function M.on_update(params)
+  local session = sessions[params.sessionId] or M._add(params.sessionId, server.root())
+  if M._begins(session, params.turnId, params.update) then
+    return
+  end
+  local changes = session.transcript:update(params.update, vim.uv.now())
+  local call = params.update.toolCallId
+  if call and (params.update.status == "completed" or params.update.status == "failed") then
+    require("agent.permission").dismiss(session.id, call)
+  end
+  M._changed(session, changes)
+end
+
+---@param params { sessionId: string, turnId?: string, state: string, label: string, busy: boolean }
+function M.on_status(params)
+  local session = sessions[params.sessionId] or M._add(params.sessionId, server.root())
+  if params.busy then
+    M._begins(session, params.turnId)
+  end
+  session.state, session.label, session.busy = params.state, params.label, params.busy
+  if not params.busy then
+    require("agent.permission").dismiss(session.id)
+  end
+  M._changed(session, params.busy and {} or session.transcript:settle(vim.uv.now()))
+end
+
+--- A question about a call was put, or is answered.
+---@param id string
+---@param call string
+---@param is_waiting boolean
+function M.on_question(id, call, is_waiting)
+  local session = sessions[id]
+  if session then
+    M._changed(session, session.transcript:wait(call, is_waiting))
+  end
+end
+
+--- Say it in the conversation.
+---@param id string
+---@param severity "info"|"warning"|"error"
+---@param words string
+function M.note(id, severity, words)
+  local session = sessions[id]
+  if session then
+    M._changed(session, session.transcript:note(severity, words))
+  end
+end
+
+---@private
+---@return agent.Session
+function M._add(id, root)
+  sessions[id] = {
+    id = id,
+    root = root,
+    transcript = transcript.new(),
+    state = "done",
+    label = "",
+    busy = false,
+    queued = {},
+    started_ms = 0,
+    is_loading = false,
+  }
+  return sessions[id]
+end
+
+---@private
+function M._choose(session)
+  current = session.id
+  for _, listener in ipairs(M.on_reset) do
+    listener(session)
+  end
+  M._announce()
+end
+
+---@private
+function M._take_options(session, result)
+  session.transcript.options = result.configOptions or {}
+  session.transcript.mode = vim.tbl_get(result, "modes", "currentModeId") or session.transcript.mode
+  M._changed(session, {})
+end
+
+--- A prompt that waited is shown when its turn begins, or when it is heard in the turn that runs.
+---@private
+---@return boolean is_shown the update said what is shown now
+function M._begins(session, turn, update)
+  local says = update and update.sessionUpdate == "user_message_chunk" and update.content.text
+  local next_one = session.queued[1]
+  if says and next_one and says == next_one.text then
+    M._show_queued(session)
+    return true
+  end
+  if turn and turn ~= session.turn then
+    local follows = session.turn ~= nil
+    session.turn = turn
+    if follows and next_one and not says then
+      M._show_queued(session)
+    end
+  end
+  return false
+end
+
+---@private
+function M._show_queued(session)
+  session.started_ms = vim.uv.now()
+  M._changed(session, session.transcript:ask(table.remove(session.queued, 1).text))
+end
+
+--- The answer to a prompt. A normal end needs few words.
+---@private
+function M._settled(session, item, err, result)
+  local unheard = vim.iter(session.queued):enumerate():find(function(_, one)
+    return one == item
+  end)
+  if unheard then
+    table.remove(session.queued, unheard)
+    return M._changed(
+      session,
+      session.transcript:note("error", ("%q was not taken: %s"):format(item.text, err and err.message or "cancelled"))
+    )
+  end
+  session.busy = #session.queued > 0
+  if err then
+    return M._fail(session, err.message)
+  end
+  local own = vim.tbl_get(result, "_meta", "agent-server") or {}
+  local words = M._ending(result.stopReason, own, (vim.uv.now() - session.started_ms) / 1000)
+  M._changed(session, session.transcript:finish(words))
+end
+
+local ENDINGS = {
+  cancelled = "cancelled",
+  max_tokens = "the answer was cut: it reached the model's limit",
+  refusal = "the model refused",
+  max_turn_requests = "stopped",
+}
+
+---@private
+function M._ending(stop, own, seconds)
+  local usage = own.usage or {}
+  local words = { ENDINGS[stop] }
+  if stop == "max_turn_requests" and own.reason then
+    words[1] = "stopped: " .. own.reason:gsub("_", " ")
+  end
+  if usage.inputTokens then
+    table.insert(words, ("%d tokens"):format(usage.inputTokens + usage.outputTokens))
+  end
+  if usage.cost and tonumber(usage.cost.amount) ~= 0 then
+    table.insert(words, ("$%s"):format(usage.cost.amount))
+  end
+  table.insert(words, ("%.1f s"):format(seconds))
+  return table.concat(words, " · ")
+end
+
+---@private
+function M._fail(session, words)
+  session.busy, session.state, session.label = false, "done", "Failed"
+  local changes = session.transcript:settle(vim.uv.now())
+  M._changed(session, vim.list_extend(changes, session.transcript:note("error", words)))
+end
+
+---@private
+function M._complain(what, err)
+  log.say("ERROR", ("%s: %s"):format(what, err.message))
+end
+
+---@private
+function M._changed(session, changes)
+  for _, listener in ipairs(M.on_change) do
+    listener(session, changes)
+  end
+  if not session.is_loading and not (changes[1] and changes[1].text) then
+    M._announce()
+  end
+end
+
+--- For status lines; at most once per round of the event loop.
+---@private
+function M._announce()
+  if M._announcing then
+    return
+  end
+  M._announcing = true
+  vim.schedule(function()
+    M._announcing = false
+    vim.api.nvim_exec_autocmds("User", { pattern = "AgentStatus", modeline = false })
+    vim.cmd.redrawstatus({ bang = true })
+  end)
+end
+
+---@private
+function M._lost(ending)
+  for _, session in pairs(sessions) do
+    require("agent.permission").dismiss(session.id)
+    if session.busy then
+      session.queued = {}
+      M._fail(session, ("The server %s before the turn was over."):format(ending))
+    end
+  end
+end
+
+--- Go on where we were, on the new server.
+---@private
+function M._back()
+  local shown = M.current()
+  sessions, current = {}, nil
+  if shown and #shown.transcript.blocks > 0 then
+    M.load(shown.id, shown.root)
+  end
+end
+
+return M
