@@ -1,6 +1,8 @@
 """A coding agent that lives in the editor, speaking ACP and LSP over stdio, and an object in Python: `Agent`."""
 
-TYPE_CHECKING = False  # checkers take it for typing's; importing that costs more than the first stage does
+TYPE_CHECKING = (
+    False  # checkers take it for typing's; importing that costs more than the first stage does
+)
 if TYPE_CHECKING:
     from agent_server.api import Agent, AsyncAgent, ConversationResult, TurnFailed
 

@@ -144,7 +144,7 @@ def test_the_python_sdk(tmp_path: Path) -> None:
         "Done.",
         "I make it three.",
         "As you like.",
-        "I talk on.",
+        "I talk on.\n\n*(interrupted)*",
         "Back.",
     ]
     assert client.text == "".join(replayed)
