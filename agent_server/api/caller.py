@@ -7,6 +7,7 @@ from typing import Literal
 
 import anyio.to_thread
 
+from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics, NoEditor
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
@@ -47,6 +48,10 @@ class Caller:
         del session
         if self.watch is not None:
             self.watch(event)
+
+    async def before_person(self) -> BeforePerson | None:
+        """Nothing."""
+        return None
 
     async def ask(self, session: SessionId, question: Question) -> Answer:
         """See `Client`."""

@@ -28,6 +28,10 @@ class Capabilities:
     """Answers `editor/save`."""
     diagnostics: bool = False
     """Answers `editor/diagnostics`."""
+    selection: bool = False
+    """Answers `editor/selection`."""
+    open_files: bool = False
+    """Answers `editor/openFiles`."""
     open_diff: bool = False
     """Answers `editor/openDiff`."""
     code_actions: bool = False
@@ -65,6 +69,8 @@ def own_capabilities(declared: object) -> Capabilities:
         edit_apply=edit.get("apply") is True,
         save=editor.get("save") is True,
         diagnostics=editor.get("diagnostics") is True,
+        selection=editor.get("selection") is True,
+        open_files=editor.get("openFiles") is True,
         open_diff=editor.get("openDiff") is True,
         code_actions=own.get("codeActions") is True,
     )

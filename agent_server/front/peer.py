@@ -7,7 +7,9 @@ Which question is asked is data: the first of `askers` that can. Exactly one goe
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor
+from agent_server.front.before_person import look
 from agent_server.front.blocks import Json
 from agent_server.front.capabilities import Capabilities
 from agent_server.front.diagnostics import ClientDiagnostics
@@ -120,6 +122,10 @@ class Seat:
     def emit(self, session: SessionId, event: Event) -> None:
         """See `Client`."""
         self._peer.view(session).show(event)
+
+    async def before_person(self) -> BeforePerson | None:
+        """See `Client`."""
+        return await look(self)
 
     async def ask(self, session: SessionId, question: Question) -> Answer:
         """See `Client`."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics
 from agent_server.edits.transaction import Transactions
 from agent_server.loop.action import Answer, Question
@@ -30,6 +31,10 @@ class Client(Protocol):
 
     def emit(self, session: SessionId, event: Event) -> None:
         """Show an event. Never blocks, never raises; order is kept."""
+        ...
+
+    async def before_person(self) -> BeforePerson | None:
+        """What the person has before them in the editor; None where nobody can be asked."""
         ...
 
     async def ask(self, session: SessionId, question: Question) -> Answer:

@@ -49,6 +49,7 @@ from agent_server.loop.ports import Log, Tools
 from agent_server.loop.turn import Gate, Turn
 from agent_server.session.asking import Asking
 from agent_server.session.inbox import Inbox
+from agent_server.session.noticing import Noticing
 from agent_server.session.ports import Client, Equipment, Kit
 from agent_server.session.prompts import Parts, Prompt, TurnResult, new_turn_id
 from agent_server.session.steering import Steer, Steered
@@ -111,6 +112,7 @@ class Session:
         self._prepared: tuple[Kit, SessionContext] | None = None
         self.marks = Marks()
         """Files that may have changed; whoever notices may add to them."""
+        self._noticing = Noticing()
         self._outside: Outside | None = None
         self._watching = False
         self.running: Turn | None = None
@@ -338,7 +340,8 @@ class Session:
         if self._title.begin(item.parts):
             self._show_title()
         aside, self._aside = self._aside, None
-        parts = item.parts if aside is None else (Text(aside), *item.parts)
+        seen = await self._noticing.parts(self.client, kit.policy, self.entries)
+        parts = (*(() if aside is None else (Text(aside),)), *item.parts, *seen)
         item.control.news = self._news
         turn = self.running = self._turn(item, kit, context)
         if not item.asked:

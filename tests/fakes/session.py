@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics, NoEditor
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import ClientMistake
@@ -25,11 +26,15 @@ class RecordingClient:
     person: FakePerson = field(default_factory=FakePerson)
     editor: Editor = field(default_factory=NoEditor)
     diagnostics: Diagnostics = field(default_factory=NoDiagnostics)
+    before: BeforePerson | None = None
     on_event: Callable[[Event], None] = lambda event: None
 
     def emit(self, session: SessionId, event: Event) -> None:
         self.events.append((session, event))
         self.on_event(event)
+
+    async def before_person(self) -> BeforePerson | None:
+        return self.before
 
     async def ask(self, session: SessionId, question: Question) -> Answer:
         return await self.person.ask(question)

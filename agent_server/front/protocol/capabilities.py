@@ -24,6 +24,10 @@ class EditorCapabilities(Wire):
     """Answers `agent/editor/save`."""
     diagnostics: bool = False
     """Answers `agent/editor/diagnostics`."""
+    selection: bool = False
+    """Answers `agent/editor/selection`."""
+    open_files: bool = False
+    """Answers `agent/editor/openFiles`."""
     open_diff: bool = False
     """Answers `agent/editor/openDiff`, which comes for the command `agent.showChanges` only."""
 

@@ -35,6 +35,9 @@ from agent_server.front.protocol.editor import (
     DiagnosticsRequest,
     DiffOpened,
     DocumentSaved,
+    EditorFiles,
+    EditorSelection,
+    LookAtEditor,
     OpenDiff,
     SaveDocument,
 )
@@ -168,6 +171,8 @@ METHODS: tuple[Method, ...] = (
         DiagnosticsReport,
         "editor.diagnostics",
     ),
+    Method("agent/editor/selection", "server", LookAtEditor, EditorSelection, "editor.selection"),
+    Method("agent/editor/openFiles", "server", LookAtEditor, EditorFiles, "editor.openFiles"),
     Method("agent/editor/openDiff", "server", OpenDiff, DiffOpened, "editor.openDiff", acp=False),
 )
 

@@ -18,6 +18,37 @@ class DocumentSaved(Wire):
     saved: bool
 
 
+class LookAtEditor(Wire):
+    """Asks what the person has before them, as a turn begins."""
+
+    session_id: str
+
+
+class EditorSelection(Wire):
+    """Where the person is, in the document they are in or were in last."""
+
+    uri: str | None = None
+    """Null: in none."""
+    range: Range | None = None
+    """Empty: only a cursor."""
+    text: str | None = None
+    """What is selected."""
+
+
+class EditorFile(Wire):
+    """A document that the person has open."""
+
+    uri: str
+    dirty: bool = False
+    """It has changes that are not saved."""
+
+
+class EditorFiles(Wire):
+    """In tabs or windows; not what only a plugin holds open."""
+
+    files: tuple[EditorFile, ...]
+
+
 class DiffFile(Wire):
     """A file of an edit."""
 

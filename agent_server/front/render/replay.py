@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from agent_server.context.before_person import URI as EDITOR
 from agent_server.front.blocks import Json
 from agent_server.front.render.calls import call_finished, call_opened
 from agent_server.front.render.content import one_line, raw_input
@@ -10,9 +11,11 @@ from agent_server.loop.events import CallFinished, CallPending
 from agent_server.loop.model import (
     CallKey,
     Entry,
+    Part,
     PartialEntry,
     PlanEntry,
     ReplyEntry,
+    Resource,
     ResultEntry,
     StartedEntry,
     SummaryEntry,
@@ -37,7 +40,7 @@ def replay(entries: Sequence[Entry], kinds: Mapping[str, ToolKind]) -> Iterator[
     for index, entry in enumerate(entries):
         match entry:
             case UserEntry(parts=parts, origin="prompt" | "steer"):
-                yield from user_chunks(f"user-{index}", parts)
+                yield from user_chunks(f"user-{index}", _written(parts))
             case ReplyEntry():
                 yield from _reply(entry, results, kinds)
             case PartialEntry(text=text):
@@ -55,6 +58,11 @@ def call_title(name: str, arguments: str) -> str:
     given = raw_input(arguments) or {}
     main = next((value for value in given.values() if isinstance(value, str) and value), "")
     return f"{name} {one_line(main, TITLE_LIMIT)}".rstrip()
+
+
+def _written(parts: Sequence[Part]) -> list[Part]:
+    """Without what the editor told beside the person's words."""
+    return [part for part in parts if not (isinstance(part, Resource) and part.uri == EDITOR)]
 
 
 def _reply(entry: ReplyEntry, results: Results, kinds: Mapping[str, ToolKind]) -> Iterator[Json]:
