@@ -14,6 +14,7 @@ class SessionContext:
         """Freeze the parts that every request shares."""
         self._system = system
         self._tools = tools
+        self._projection = wire.Projection()
         self._overhead = measure.overhead_tokens(system, tools)
 
     def request(
@@ -27,7 +28,7 @@ class SessionContext:
         """The next request; its calls are numbered by whoever sends it."""
         return Request(
             self._system,
-            wire.messages(entries, nudge=nudge),
+            self._projection.of(entries, nudge=nudge),
             self._tools if tools else (),
             reply_number=0,
             max_output=max_output,

@@ -29,32 +29,62 @@ NO_RESULT = "not run: the turn ended before this call"
 
 def messages(entries: Sequence[Entry], *, nudge: str | None = None) -> tuple[Message, ...]:
     """The messages of the next request; `nudge` is said last and is in no log."""
-    out: list[Message] = []
-    for message in _spoken(entries):
-        _join(out, message)
-    if nudge is not None:
-        _join(out, UserMessage((Text(nudge),)))
-    return tuple(out)
+    return Projection().of(entries, nudge=nudge)
+
+
+class Projection:
+    """The messages of one growing log. What can no longer change is folded once and kept."""
+
+    def __init__(self) -> None:
+        """Nothing is folded yet."""
+        self._kept: list[Message] = []
+        self._upto = 0
+        """Entries before this index are in `_kept`; every call in them has its result."""
+
+    def of(self, entries: Sequence[Entry], *, nudge: str | None = None) -> tuple[Message, ...]:
+        """The messages of the log as it is now; it may only have grown since the last time, or be a part of it."""
+        if len(entries) < self._upto:
+            return Projection().of(entries, nudge=nudge)
+        if (summary := last_summary(entries[self._upto :])) is not None:
+            self._kept = [UserMessage((Text(SUMMARY_HEAD + summary.text),))]
+            self._upto = summary.upto
+        at_rest = _last_rest(entries, self._upto)
+        _fold(self._kept, entries[self._upto : at_rest])
+        self._upto = at_rest
+        out = self._kept.copy()
+        _fold(out, entries[at_rest:])
+        if nudge is not None:
+            _join(out, UserMessage((Text(nudge),)))
+        return tuple(out)
+
+
+def _last_rest(entries: Sequence[Entry], start: int) -> int:
+    """The last index from `start` on before which no call is open, and at which somebody speaks."""
+    rest, unsettled = start, 0
+    for index in range(start, len(entries)):
+        entry = entries[index]
+        if isinstance(entry, ResultEntry):
+            unsettled -= 1
+        elif isinstance(entry, UserEntry | ReplyEntry):
+            rest = rest if unsettled else index
+            unsettled += len(entry.reply.calls) if isinstance(entry, ReplyEntry) else 0
+    return rest
+
+
+def _fold(out: list[Message], entries: Sequence[Entry]) -> None:
+    """Append what these entries say. Messages are never changed in place, so a copy of the list is its own."""
+    outputs = {e.key: e.result.output for e in entries if isinstance(e, ResultEntry)}
+    for entry in entries:
+        if isinstance(entry, UserEntry):
+            _join(out, UserMessage(_said(entry.parts)))
+        elif isinstance(entry, ReplyEntry):
+            for message in _answered(entry.reply, outputs):
+                _join(out, message)
 
 
 def last_summary(entries: Sequence[Entry]) -> SummaryEntry | None:
     """The summary that stands for the past, if there is one."""
     return next((e for e in reversed(entries) if isinstance(e, SummaryEntry)), None)
-
-
-def _spoken(entries: Sequence[Entry]) -> Iterator[Message]:
-    summary = last_summary(entries)
-    start = 0
-    if summary is not None:
-        yield UserMessage((Text(SUMMARY_HEAD + summary.text),))
-        start = summary.upto
-    live = entries[start:]
-    outputs = {e.key: e.result.output for e in live if isinstance(e, ResultEntry)}
-    for entry in live:
-        if isinstance(entry, UserEntry):
-            yield UserMessage(_said(entry.parts))
-        elif isinstance(entry, ReplyEntry):
-            yield from _answered(entry.reply, outputs)
 
 
 def _said(parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent_server.context.compact import legal_cuts
 from agent_server.context.session_context import SessionContext
-from agent_server.context.wire import messages
+from agent_server.context.wire import Projection, messages
 from agent_server.loop.action import Answer, Decision
 from agent_server.loop.events import CallFinished, CallPending, CallStarted, Event, TurnDone
 from agent_server.loop.faults import Fault
@@ -285,3 +285,17 @@ async def test_no_legal_cut_splits_a_batch(script: list[Say], replies: list[Answ
         assert called == {e.key for e in entries[:cut] if isinstance(e, ResultEntry)}
         request = SessionContext("s", ()).request(entries[cut:])
         assert [f for f in faults_of_request(request.messages) if "result" in f] == []
+
+
+@COMMON
+@given(steps, answers)
+async def test_a_projection_that_grew_with_its_log_is_the_projection_of_the_log(
+    script: list[Say], replies: list[Answer]
+):
+    world = World(script, replies)
+    await world.turn("t1", 1)
+    await world.turn("t2", 1_000)
+    entries = list(world.stage.log.entries)
+    growing = Projection()
+    for size in range(len(entries) + 1):
+        assert growing.of(entries[:size], nudge="go") == messages(entries[:size], nudge="go")
