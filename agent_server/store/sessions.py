@@ -70,7 +70,11 @@ class SessionStore:
         parent: SessionId | None = None,
         delegated_by: str | None = None,
     ) -> SessionRecord:
-        """Make a session with an empty log; this process holds it. One `delegated_by` a call is never listed."""
+        """Make a session with an empty log; this process holds it.
+
+        One `delegated_by` a call is never listed, and is unknown to `acquire`, `fork`, `update` and `delete`: it is
+        held once, here, and goes with its parent.
+        """
         at = self._clock()
         record = SessionRecord(
             id=new_session_id(at),
@@ -106,6 +110,7 @@ class SessionStore:
         made = new_session_id(at)
 
         def write(connection: sqlite3.Connection) -> SessionRecord:
+            _named(session, _select(connection, session))
             fork(connection, session, made, at)
             locks.acquire(connection, made, self._token, at)
             return _found(made, _select(connection, made))
@@ -132,7 +137,7 @@ class SessionStore:
         assignments = ", ".join(f"{name} = ?" for name in columns)
 
         def write(connection: sqlite3.Connection) -> SessionRecord:
-            _found(session, _select(connection, session))
+            _named(session, _select(connection, session))
             locks.refuse_others(connection, session, self._token, at)
             if columns:
                 connection.execute(
@@ -169,8 +174,8 @@ class SessionStore:
         at = self._clock()
 
         def write(connection: sqlite3.Connection) -> None:
+            _named(session, _select(connection, session))
             locks.refuse_others(connection, session, self._token, at)
-            _found(session, _select(connection, session))
             connection.execute(_DELETE, (session,))
             grants.revoke_all(connection, session)
 
@@ -186,7 +191,7 @@ class SessionStore:
         at = self._clock()
 
         def write(connection: sqlite3.Connection) -> None:
-            _found(session, _select(connection, session))
+            _named(session, _select(connection, session))
             locks.acquire(connection, session, self._token, at)
 
         await self._run(session, write)
@@ -301,6 +306,12 @@ def _found(session: SessionId, record: SessionRecord | None) -> SessionRecord:
     if record is None:
         raise _unknown(session)
     return record
+
+
+def _named(session: SessionId, record: SessionRecord | None) -> None:
+    """Pass when it is a session that a person may name: a sub-agent's is its parent's business, and in no list."""
+    if _found(session, record).delegated_by is not None:
+        raise _unknown(session)
 
 
 def _require_possible(session: SessionId) -> None:

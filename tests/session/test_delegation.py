@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from agent_server.loop.action import Answer, Decision, Question
+from agent_server.loop.errors import UnknownSession
 from agent_server.loop.events import (
     CallFinished,
     CallPending,
@@ -32,6 +33,7 @@ from agent_server.loop.ports import CallContext, ToolMessage
 from agent_server.session.ports import SubAgentTerms
 from tests.fakes.edits import edit_tool
 from tests.fakes.loop import FakePolicy, FakeTool, Say, said
+from tests.fakes.session import RecordingClient
 from tests.fakes.team import Office, office
 
 pytestmark = pytest.mark.anyio
@@ -95,6 +97,23 @@ async def test_no_list_shows_a_sub_agents_session_and_it_goes_with_its_parent(tm
         await o.store.delete(o.session.id)
         with pytest.raises(Exception, match="there is no session"):
             await o.store.read(o.children[0])
+
+
+async def test_a_sub_agents_session_is_as_unknown_to_clients_as_one_that_never_was(tmp_path: Path):
+    """Loading would settle the log of a sub-agent that may still run, and give it to a person as theirs."""
+    tasks = {"look": (Say("nothing"),)}
+    async with office(tmp_path, Say(calls=(send("look"),)), tasks=tasks) as o:
+        await go(o)
+        child, here, client = o.children[0], str(tmp_path), RecordingClient()
+        for refused in (
+            o.sessions.load(child, cwd=here, client=client),
+            o.sessions.fork(child, cwd=here, client=client),
+            o.sessions.set_title(child, "mine"),
+        ):
+            with pytest.raises(UnknownSession, match=f"there is no session {child!r}"):
+                await refused
+        await o.sessions.delete(child)
+        assert len(await o.log_of(0)) == 3
 
 
 async def test_a_report_says_that_it_is_untrusted_how_it_ended_and_what_was_really_done(
