@@ -136,8 +136,8 @@ class Equipment(Protocol):
         """
         ...
 
-    def fallbacks(self, name: str) -> tuple[Model, ...]:
-        """Models to go on with when that one cannot, in order."""
+    def fallbacks(self, name: str, *, pinned: bool) -> tuple[Model, ...]:
+        """Models to go on with when that one cannot, in order. `pinned`: the person picked it in this session (R53)."""
         ...
 
     async def warm(self, name: str) -> None:

@@ -134,7 +134,7 @@ class Session:
 
     @property
     def chosen_model(self) -> str | None:
-        """The model the person chose in this session; it is never replaced silently (R53)."""
+        """The model the person chose in this session; it is replaced only where the settings say so (R53)."""
         return self._profile.model
 
     @property
@@ -381,7 +381,9 @@ class Session:
             emit=self.emit,
             limits=limits,
             numbers=self._numbers,
-            fallbacks=deque(() if self.chosen_model else self._equipment.fallbacks(self.model)),
+            fallbacks=deque(
+                self._equipment.fallbacks(self.model, pinned=self.chosen_model is not None)
+            ),
             deadline=deadline,
             before=self._spent(),
             control=item.control,

@@ -73,7 +73,7 @@ class FakeEquipment:
             raise ClientMistake(f"there is no model {name!r}")
         return self.script
 
-    def fallbacks(self, name: str) -> tuple[Model, ...]:
+    def fallbacks(self, name: str, *, pinned: bool) -> tuple[Model, ...]:
         return ()
 
     async def warm(self, name: str) -> None:

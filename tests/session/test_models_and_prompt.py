@@ -22,8 +22,8 @@ class Backed(FakeEquipment):
 
     spare: ListModel
 
-    def fallbacks(self, name: str) -> tuple[Model, ...]:
-        return (self.spare,)
+    def fallbacks(self, name: str, *, pinned: bool) -> tuple[Model, ...]:
+        return () if pinned else (self.spare,)
 
 
 @pytest.mark.row("R50", "R53")

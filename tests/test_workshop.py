@@ -1,0 +1,73 @@
+"""What sessions are equipped with, from real settings (R50, R53)."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from agent_server.loop.model import DoneReason
+from agent_server.options import Options
+from agent_server.session.prompts import TurnResult
+from agent_server.session.sessions import Sessions
+from agent_server.workshop import open_sessions
+from tests.fakes.answers import Answer
+from tests.fakes.loop import said
+from tests.fakes.model_server import ModelServer
+from tests.fakes.session import RecordingClient
+
+pytestmark = pytest.mark.anyio
+
+BROKEN = Answer(status=500)
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("AGENT_SERVER_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    folder = tmp_path / "w"
+    folder.mkdir()
+    return folder
+
+
+@asynccontextmanager
+async def opened(
+    first: ModelServer, spare: ModelServer, when_pinned: bool | None
+) -> AsyncGenerator[Sessions]:
+    options: dict[str, object] = {
+        "model": "openai/first",
+        "providers": {"openai": {"base_url": first.base_url}},
+        "retry": {"transient": 0},
+        "fallback_providers": [{"model": "openai/spare", "base_url": spare.base_url}],
+    }
+    if when_pinned is not None:
+        options["fallback"] = {"when_pinned": when_pinned}
+    with anyio.fail_after(20):
+        async with open_sessions(Options(), options) as sessions:
+            yield sessions
+
+
+async def asked(sessions: Sessions, work: Path, *, pin: bool) -> TurnResult:
+    session = await sessions.new(cwd=str(work), client=RecordingClient())
+    if pin:
+        await session.set_model("openai/first")
+    return await session.prompt(said("hi"))
+
+
+@pytest.mark.row("R53")
+@pytest.mark.parametrize("pin", [True, False])
+@pytest.mark.parametrize("when_pinned", [None, False, True])
+async def test_a_picked_model_that_fails_is_replaced_only_where_the_settings_say_so(
+    work: Path, pin: bool, when_pinned: bool | None
+):
+    async with (
+        ModelServer([BROKEN]) as first,
+        ModelServer(["say hi"]) as spare,
+        opened(first, spare, when_pinned) as sessions,
+    ):
+        result = await asked(sessions, work, pin=pin)
+
+    replaced = not pin or bool(when_pinned)
+    assert result.reason is (DoneReason.MODEL_STOP if replaced else DoneReason.ERROR)
+    assert (len(first.bodies), len(spare.bodies)) == (1, 1 if replaced else 0)
