@@ -210,6 +210,8 @@ class Bench:
 
     def fallbacks(self, name: str, *, pinned: bool) -> tuple[Model, ...]:
         """See `Equipment`."""
+        if pinned and not self._settings.fallback.when_pinned:
+            return ()
         return tuple(
             self._shared.model(entry.model, self._reaching(entry), Path(self._cwd))
             for entry in self._settings.fallback_providers
@@ -219,8 +221,6 @@ class Bench:
     def _reaching(self, entry: FallbackProvider) -> Settings:
         """The settings with the entry's own address and key, where it has them."""
         if entry.base_url is None and entry.api_key_env is None:
-        if pinned and not self._settings.fallback.when_pinned:
-            return ()
             return self._settings
         provider = entry.model.partition("/")[0]
         own = self._settings.providers.get(provider, ProviderSettings())
