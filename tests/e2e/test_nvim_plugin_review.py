@@ -31,7 +31,7 @@ def test_a_proposal_is_drawn_over_the_file_and_changes_nothing_in_it(tmp_path: P
         screen = nvim.screen()
         assert nvim.lines("a.txt") == FIVE.splitlines()
         assert "  ONE" in screen
-        assert "ga accept · gr reject · ge edit · gd diff  1/2" in screen
+        assert "ga accept · gr reject · ge edit · gd diff · 1/2" in screen
         assert nvim.lua("return vim.bo.modified") is False
         assert nvim.lua('return require("agent.status").component()') == "agent ? 1 waiting"
 
@@ -195,6 +195,15 @@ def test_two_windows_show_both_texts_and_what_is_written_on_the_right_is_accepte
 
         assert (right[0], right[8]) == ("ONE", "NINE")
         assert nvim.lines("a.txt") == ["my first line", *FIVE.splitlines()[1:8], "NINE"]
+
+
+def test_a_call_whose_edit_waits_says_so_in_the_chat_and_enter_reviews_it(tmp_path: Path) -> None:
+    with editor(desk_of(tmp_path), edits("a.txt", *ENDS), DONE) as nvim:
+        ask(nvim, 2)
+        nvim.wait_for_screen("? edit a.txt (waiting for you)")
+        nvim.type("<C-w>l<C-w>k/`edit<CR><CR>")
+
+        nvim.wait("vim.fn.tabpagenr('$') == 2 and vim.wo.diff")
 
 
 def test_closing_the_two_windows_decides_nothing(tmp_path: Path) -> None:

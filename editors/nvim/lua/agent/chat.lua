@@ -39,7 +39,7 @@ function M.buffer(shown)
   if chat and vim.api.nvim_buf_is_valid(chat.buf) then
     return chat.buf
   end
-  chat = { session = shown.id, buf = M._make(shown.id), marks = {}, indices = {}, grown = {}, stale = {} }
+  chat = { session = shown.id, buf = M._make(), marks = {}, indices = {}, grown = {}, stale = {} }
   chat.is_scheduled, chat.due_ms, chat.frame_ms = false, 0, FRAME_MS
   chats[shown.id] = chat
   for index in ipairs(shown.transcript.blocks) do
@@ -78,7 +78,7 @@ function M.turn(step)
   end
 end
 
---- The whole output of the tool call at the cursor in a float, or the question that waits about it.
+--- The whole output of the tool call at the cursor in a float, or what waits for the person about it.
 function M.open_block()
   local block = M.block_at(vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1)
   if not block or block.kind ~= "tool" then
@@ -87,6 +87,10 @@ function M.open_block()
   local question = block.waiting and require("agent.permission").of_call(block.id)
   if question then
     return require("agent.permission").answer(question)
+  end
+  local place = block.waiting and require("agent.review").of_call(block.id)
+  if place then
+    return require("agent.sidebyside").open(place)
   end
   local lines, filetype = render.output(block)
   require("agent.window").float(#lines > 0 and lines or { "No output" }, filetype, render.headline(block))
@@ -103,9 +107,9 @@ function M.foldexpr()
 end
 
 ---@private
-function M._make(id)
+function M._make()
   local buf = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(buf, "agent://chat/" .. id)
+  vim.api.nvim_buf_set_name(buf, ("agent://chat/%d"):format(buf))
   local options = { buftype = "nofile", bufhidden = "hide", swapfile = false, undolevels = -1, modifiable = false }
   for name, value in pairs(options) do
     vim.api.nvim_set_option_value(name, value, { buf = buf })

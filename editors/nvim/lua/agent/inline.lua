@@ -265,49 +265,86 @@ function M._pieces(text, offset, spans)
   return pieces
 end
 
+--- What can be done with a hunk and which one it is, from long to short: as much as fits is shown.
 ---@private
+---@return string[]
 function M._hint(place, hint, verdict)
-  local keys = config.get().review_keys
-  local words = {}
+  local facts = {}
   if place.file.kind ~= "edit" then
-    table.insert(words, place.file.kind .. " file")
+    table.insert(facts, place.file.kind .. " file")
   end
   if hint.stale then
-    table.insert(words, "these lines changed since")
+    table.insert(facts, "these lines changed since")
   end
   if place.hunk and place.hunk.edited then
-    table.insert(words, "edited")
+    table.insert(facts, "edited")
   end
   if verdict then
-    table.insert(words, verdict == "accept" and "✓ accepted" or "✗ rejected")
-  elseif keys then
-    table.insert(
-      words,
-      ("%s accept · %s reject · %s edit · %s diff"):format(
-        keys.accept_hunk,
-        keys.reject_hunk,
-        keys.edit_hunk,
-        keys.diff
-      )
-    )
+    table.insert(facts, verdict == "accept" and "✓ accepted" or "✗ rejected")
   end
-  return ("%s  %d/%d"):format(table.concat(words, " · "), hint.index, hint.of)
+  local keys = config.get().review_keys
+  local number = ("%d/%d"):format(hint.index, hint.of)
+  if verdict or not keys then
+    return { M._joined(facts, number), number }
+  end
+  local all = ("%s accept · %s reject · %s edit · %s diff"):format(
+    keys.accept_hunk,
+    keys.reject_hunk,
+    keys.edit_hunk,
+    keys.diff
+  )
+  local two = ("%s accept · %s reject"):format(keys.accept_hunk, keys.reject_hunk)
+  local bare = ("%s · %s"):format(keys.accept_hunk, keys.reject_hunk)
+  local choices = vim.tbl_map(function(words)
+    return M._joined(facts, words, number)
+  end, { all, two, bare })
+  return vim.list_extend(choices, { M._joined(facts, number), number })
 end
 
---- At the end of the hunk's first line, or of the line before an insertion.
 ---@private
+function M._joined(facts, ...)
+  return table.concat(vim.list_extend(vim.list_slice(facts), { ... }), " · ")
+end
+
+--- At the right of the hunk's first line, or of the line before an insertion.
+---@private
+---@param words string[]
 function M._draw_hint(buf, row, last, words, verdict)
-  local at = math.max(0, row == last and row - 1 or row)
+  local at = math.min(math.max(0, row == last and row - 1 or row), vim.api.nvim_buf_line_count(buf) - 1)
   local group = verdict == "accept" and "AgentDone" or verdict == "reject" and "AgentFailed" or "AgentHint"
   local sign = verdict and (verdict == "accept" and "✓" or "✗") or nil
-  vim.api.nvim_buf_set_extmark(buf, LOOKS, math.min(at, vim.api.nvim_buf_line_count(buf) - 1), 0, {
-    virt_text = { { "  " .. words, group } },
-    virt_text_pos = "eol",
+  vim.api.nvim_buf_set_extmark(buf, LOOKS, at, 0, {
+    virt_text = { { M._fitting(buf, at, words) .. " ", group } },
+    virt_text_pos = "eol_right_align",
     sign_text = sign or (row == last and "▎" or nil),
     sign_hl_group = sign and group or "AgentAddSign",
     priority = 95,
     hl_mode = "combine",
   })
+end
+
+--- The longest words that fit behind a line.
+---@private
+function M._fitting(buf, row, words)
+  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
+  local room = M._text_width(buf) - vim.fn.strdisplaywidth(line) - 3
+  for _, choice in ipairs(words) do
+    if vim.api.nvim_strwidth(choice) <= room then
+      return choice
+    end
+  end
+  return words[#words]
+end
+
+--- Columns for text in the narrowest window that shows the buffer.
+---@private
+function M._text_width(buf)
+  local width = math.huge
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    width = math.min(width, info.width - info.textoff)
+  end
+  return width
 end
 
 ---@private

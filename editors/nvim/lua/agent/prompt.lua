@@ -118,7 +118,7 @@ function M._hint(buf)
   vim.api.nvim_buf_clear_namespace(buf, HINT, 0, -1)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, 2, false)
   if #lines == 1 and lines[1] == "" then
-    local words = "Ask. <CR> sends, <C-s> while typing. @ names a file, / a command."
+    local words = "Ask. <CR> sends · @ names a file · / a command · g? help"
     vim.api.nvim_buf_set_extmark(buf, HINT, 0, 0, { virt_text = { { words, "AgentHint" } }, virt_text_pos = "overlay" })
   end
   vim.api.nvim_buf_set_extmark(buf, HINT, 0, 0, { sign_text = "›", sign_hl_group = "AgentUserSign" })

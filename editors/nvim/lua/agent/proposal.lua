@@ -26,6 +26,7 @@ local M = {}
 ---@class agent.Proposal
 ---@field txn string
 ---@field session string
+---@field call string id of the tool call that it comes from; empty when there is none
 ---@field revision integer
 ---@field review "ask"|"staged"|"applied"
 ---@field reason? string
@@ -44,6 +45,7 @@ function M.read(params)
   return {
     txn = params.txn,
     session = params.sessionId,
+    call = params.toolCallId,
     revision = params.revision,
     review = params.review,
     reason = params.reason,

@@ -64,6 +64,15 @@ function M.pending()
   return places
 end
 
+--- Where the edit of a tool call waits.
+---@param call string
+---@return agent.Place?
+function M.of_call(call)
+  return vim.iter(M.pending()):find(function(place)
+    return place.proposal.call == call
+  end)
+end
+
 --- Decide a hunk, or all that is pending in its file.
 ---@param place agent.Place
 ---@param verdict agent.Verdict
@@ -116,6 +125,7 @@ function M.on_proposed(params)
   M._drop(one.txn)
   table.insert(open, one)
   outbox[one.txn] = {}
+  require("agent.session").on_question(one.session, one.call, true)
   M._fetch(one, function()
     for _, file in ipairs(one.files) do
       M._changed(file.uri)
@@ -177,6 +187,9 @@ function M._drop(txn)
     end
   end
   open, outbox[txn] = kept, nil
+  if gone then
+    require("agent.session").on_question(gone.session, gone.call, false)
+  end
   for _, file in ipairs(gone and gone.files or {}) do
     M._changed(file.uri)
   end

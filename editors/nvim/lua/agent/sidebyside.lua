@@ -1,4 +1,4 @@
---- Review of a file in two windows of a tab page: the file as it is, and the proposed text, which may be changed before
+--- Review of a file in two windows of a tab page: the text that is to be changed, and the proposed one, which may be changed before
 --- it is accepted. Closing the tab decides nothing.
 local apply = require("agent.apply")
 local diff = require("agent.diff")
@@ -21,7 +21,8 @@ function M.open(place)
   tab = vim.api.nvim_get_current_tabpage()
   local blank = vim.api.nvim_get_current_buf()
   vim.bo[blank].bufhidden = "wipe"
-  vim.api.nvim_win_set_buf(0, M._base(file, path))
+  vim.api.nvim_win_set_buf(0, M._scratch(file.base or "", path, "base"))
+  vim.bo.modifiable = false
   vim.wo.winbar = (" %s"):format(M._name(path))
   vim.cmd("diffthis")
   vim.cmd("rightbelow vsplit")
@@ -72,18 +73,12 @@ function M._written(buf, text)
 end
 
 ---@private
-function M._base(file, path)
-  local buf = apply.buffer(file.uri)
-  return buf or M._scratch(file.base or "", path, ("agent://base/%s"):format(path))
-end
-
----@private
 function M._proposed(one, file, path)
   local text = proposal.text(file)
   if not proposal.divisible(file) then
     text = file.new or ""
   end
-  local buf = M._scratch(text, path, ("agent://proposed/%s/%s"):format(one.txn, path))
+  local buf = M._scratch(text, path, "proposed")
   vim.bo[buf].buftype = "acwrite"
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buf,
@@ -115,11 +110,15 @@ function M._next()
   M.close()
 end
 
+--- Not the file's own buffer: there the hunks are drawn between the lines, which would stand in the way.
 ---@private
-function M._scratch(text, path, name)
-  local old = vim.fn.bufnr(("^%s$"):format(vim.fn.escape(name, "[]*?")))
-  if old > 0 then
-    vim.api.nvim_buf_delete(old, { force = true })
+---@param side "base"|"proposed"
+function M._scratch(text, path, side)
+  local name = ("agent://%s/%s"):format(side, vim.fn.fnamemodify(path, ":."))
+  for _, old in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_get_name(old) == name then
+      vim.api.nvim_buf_delete(old, { force = true })
+    end
   end
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(buf, 0, -1, true, diff.rows(text))

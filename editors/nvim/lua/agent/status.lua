@@ -36,7 +36,7 @@ function M.winbar()
   end
   local facts = {}
   local model = session.option(shown, "model")
-  table.insert(facts, model and model.currentValue or "no model")
+  table.insert(facts, model and M._model(model.currentValue) or "no model")
   table.insert(facts, shown.transcript.mode or "")
   local usage = shown.transcript.usage
   if usage and usage.size > 0 then
@@ -47,6 +47,12 @@ function M.winbar()
   end
   local left = table.concat(facts, " · "):gsub("%%", "%%%%")
   return (" %%#AgentMeta#%s%%=%%#%s#%s "):format(left, M._state(shown))
+end
+
+--- A scripted model is no real one, and where its script lies says nothing.
+---@private
+function M._model(name)
+  return vim.startswith(name, "scripted:") and "scripted" or name
 end
 
 ---@private

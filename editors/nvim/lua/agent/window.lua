@@ -27,6 +27,7 @@ local CHAT_OPTIONS = {
   foldenable = true,
   fillchars = "fold: ,eob: ",
   winfixwidth = true,
+  winhighlight = "Folded:AgentText",
   winbar = "%{%v:lua.require'agent.status'.winbar()%}",
 }
 local PROMPT_OPTIONS = {
@@ -37,6 +38,7 @@ local PROMPT_OPTIONS = {
   list = false,
   wrap = true,
   linebreak = true,
+  cursorline = false,
   winfixheight = true,
   winfixwidth = true,
   fillchars = "eob: ",
