@@ -83,6 +83,13 @@ def load(
     return cast("Settings", _build(Settings, merged)), tuple(problems)
 
 
+def problems_of(options: Mapping[str, object]) -> tuple[Problem, ...]:
+    """What would not be taken of a client's options, nested as in `config.toml`."""
+    problems: list[Problem] = []
+    checked_table(Source("options"), (), Settings, options, problems)
+    return tuple(problems)
+
+
 # ---- sources to layers ---------------------------------------------------------------------------
 
 

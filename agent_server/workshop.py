@@ -51,8 +51,15 @@ class Sources:
 
     home: Home
     environ: Mapping[str, str]
-    overrides: Mapping[str, object]
-    """Client options and command line, nested as in `config.toml`."""
+    client: Mapping[str, object]
+    """What the client says, nested as in `config.toml`; it may say something else later."""
+    command_line: Mapping[str, object]
+    """Stronger than the client; likewise nested."""
+
+    @property
+    def overrides(self) -> Mapping[str, object]:
+        """Client options and command line, as they are now."""
+        return {**self.client, **self.command_line}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +80,12 @@ class Shelf:
 async def open_sessions(
     options: Options, client_options: Mapping[str, object]
 ) -> AsyncGenerator[Sessions]:
-    """The sessions of this process; leaving ends and settles them all, then closes the models' clients."""
+    """The sessions of this process; leaving ends and settles them all, then closes the models' clients.
+
+    `client_options` may change meanwhile: they count as they are when a session begins.
+    """
     environ = dict(os.environ)
-    overrides = {**client_options, **given(options)}
-    sources = Sources(find_home(environ), environ, overrides)
+    sources = Sources(find_home(environ), environ, client_options, given(options))
     store = SessionStore(sources.home.sessions_db)
     shelf = Shelf(store, BlobStore(sources.home.blobs), Leases())
     async with (

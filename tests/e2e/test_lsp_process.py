@@ -27,6 +27,29 @@ def hello(**more: Any) -> dict[str, Any]:
     return {"processId": None, "rootUri": None, "capabilities": {}, **more}
 
 
+async def test_the_clients_configuration_decides_how_the_next_session_begins(
+    tmp_path: Path,
+) -> None:
+    section = {"mode": "plan"}
+    answers: dict[str, Any] = {"workspace/configuration": lambda *_: [section]}
+    asked = {"workspace": {"configuration": True}}
+    async with running(tmp_path, capabilities=asked, answers=answers) as server:
+
+        async def mode() -> str:
+            new = {"uri": server.root.as_uri(), "mcpServers": []}
+            begun = await server.client.request("agent/session/new", new)
+            return begun["modes"]["currentModeId"]
+
+        await server.client.initialize(server.root)
+        first = await mode()
+        section = {"mode": "accept_edits"}
+        await server.client.notify("workspace/didChangeConfiguration", {"settings": None})
+        while await mode() != "accept_edits":
+            pass
+
+        assert first == "plan"
+
+
 def is_full(fd: int) -> bool:
     """Whether a pipe takes nothing more, seen from its writing end."""
     return not select.select([], [fd], [], 0)[1]

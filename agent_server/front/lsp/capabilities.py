@@ -32,6 +32,10 @@ class Stock:
     """`textDocument/codeLens`; a client that shows proposals itself needs none."""
     refreshes_lenses: bool = False
     """`workspace/codeLens/refresh`."""
+    pulls_configuration: bool = False
+    """`workspace/configuration`; a client with our plugin has its own settings under our section."""
+    registers_configuration: bool = False
+    """Tells of changed configuration only when it was asked to."""
     watches_files: bool = False
     """`workspace/didChangeWatchedFiles`, when it is asked to."""
     virtual_documents: bool = False
@@ -43,6 +47,8 @@ def stock_capabilities(declared: types.ClientCapabilities) -> Stock:
     workspace, window, own = declared.workspace, declared.window, own_of(declared)
     text = declared.text_document or types.TextDocumentClientCapabilities()
     actions, lenses = text.code_action, workspace and workspace.code_lens
+    pulls = bool(workspace and workspace.configuration) and not own.updates
+    told = workspace and workspace.did_change_configuration
     watched = workspace and workspace.did_change_watched_files
     shows = bool(window and window.show_document and window.show_document.support)
     resolved = actions and actions.data_support and actions.resolve_support
@@ -56,6 +62,8 @@ def stock_capabilities(declared: types.ClientCapabilities) -> Stock:
         virtual_documents=bool(workspace and workspace.text_document_content)
         and shows
         and not own.edit_proposed,
+        pulls_configuration=pulls,
+        registers_configuration=bool(pulls and told and told.dynamic_registration),
         watches_files=bool(watched and watched.dynamic_registration),
         apply_edit=bool(workspace and workspace.apply_edit),
         show_document=shows,

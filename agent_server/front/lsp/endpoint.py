@@ -21,6 +21,8 @@ import anyio.to_thread
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from agent_server.front.lsp.capabilities import stock_capabilities
+from agent_server.front.lsp.client_settings import START_S, ClientSettings, Configuration
 from agent_server.front.lsp.names import COMMANDS, FEATURES, METHODS, NOTIFICATIONS, SETTLES_CANCEL
 from agent_server.front.lsp.protocol import REASONS, Protocol
 from agent_server.front.params import as_object
@@ -38,7 +40,7 @@ if TYPE_CHECKING:  # importing these is what must not happen before `initialize`
 logger = logging.getLogger(__name__)
 
 OpenSessions = Callable[[JsonObject], "AbstractAsyncContextManager[Sessions]"]
-"""Given the client's `initializationOptions`: the sessions, open as long as the context is."""
+"""Given the client's settings, which may change: the sessions, open as long as the context is."""
 PARENT_S: Final = 1.0
 """Between two looks whether the editor's process lives. The end of input mostly tells sooner."""
 
@@ -138,9 +140,16 @@ class Endpoint:
         if (process := params.process_id) is not None and os.name != "nt" and _lives(process):
             tasks.start_soon(self._watch, process, connection)
         try:
+            settings = ClientSettings(_options(params))
+            configuration = Configuration(connection, settings, pulls=_pulls(params))
+            pulled = configuration.begin(tasks)
             module = await anyio.to_thread.run_sync(import_module, "agent_server.front.lsp.service")
-            async with self._open_sessions(_options(params)) as sessions:
-                self._service = module.Service(connection, self._protocol, sessions, tasks)
+            with anyio.move_on_after(START_S):
+                await pulled.wait()
+            async with self._open_sessions(settings) as sessions:
+                self._service = module.Service(
+                    connection, self._protocol, sessions, configuration, tasks
+                )
                 self._begun()
                 await connection.closed.wait()
         except (
@@ -181,6 +190,10 @@ def _options(params: types.InitializeParams) -> JsonObject:
     """`initializationOptions.agent`, or all of them from a client that has no other server."""
     given = as_object(params.initialization_options) or {}
     return as_object(given.get("agent")) or given
+
+
+def _pulls(params: types.InitializeParams) -> bool:
+    return stock_capabilities(params.capabilities).pulls_configuration
 
 
 def _lives(process: int) -> bool:

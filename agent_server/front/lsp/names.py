@@ -50,5 +50,6 @@ FEATURES: Final = (
     "codeAction/resolve",
     "textDocument/codeLens",
     "workspace/textDocumentContent",
+    "workspace/didChangeConfiguration",
 )
-"""LSP's own requests that the agent answers, beside documents and commands."""
+"""LSP's own methods that the agent serves, beside documents and commands."""

@@ -6,14 +6,17 @@ from typing import Any
 import anyio.abc
 from lsprotocol import types
 
+from agent_server.config_load import problems_of
 from agent_server.edits.ports import Editor
 from agent_server.front.front import Front
 from agent_server.front.lsp.actions import Actions
 from agent_server.front.lsp.capabilities import own_of, stock_capabilities
+from agent_server.front.lsp.client_settings import Configuration
 from agent_server.front.lsp.commands import Commands
 from agent_server.front.lsp.current import Current
 from agent_server.front.lsp.editor import LspEditor
 from agent_server.front.lsp.lenses import Lenses, Refresher
+from agent_server.front.lsp.messages import WARNING, show_message
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.lsp.protocol import Protocol
 from agent_server.front.lsp.questions import MessageQuestions
@@ -40,6 +43,7 @@ class Service:
         connection: Connection,
         protocol: Protocol,
         sessions: Sessions,
+        configuration: Configuration,
         tasks: anyio.abc.TaskGroup,
     ) -> None:
         """`protocol` has been initialized; `tasks` live as long as the connection."""
@@ -74,7 +78,8 @@ class Service:
             **ReviewCommands(front, current, pages, tasks).table(),
         }
         actions = Actions(stock, current.root)
-        self.features = _features(actions, Lenses(proposals, lambda: protocol.documents), virtual)
+        lenses = Lenses(proposals, lambda: protocol.documents)
+        self.features = _features(actions, lenses, virtual, configuration)
         if stock.lenses and stock.refreshes_lenses:
             refresher = Refresher(connection)
             proposals.moved = refresher.refresh
@@ -93,15 +98,25 @@ class Service:
                     session.marks.add(paths)
 
         protocol.touched = touched
+
+        def configured() -> None:
+            for problem in problems_of(configuration.settings):
+                show_message(connection, WARNING, f"setting ignored: {problem}")
+
+        configuration.changed = configured
+        if stock.registers_configuration:
+            tasks.start_soon(configuration.register)
         if stock.watches_files:
             tasks.start_soon(register, connection)
 
 
 Feature = Callable[[Any], Awaitable[object]]
-"""Gets the params of one of LSP's requests, as lsprotocol has them; its result is the answer."""
+"""Gets the params of one of LSP's messages, as lsprotocol has them; its result is the answer."""
 
 
-def _features(actions: Actions, lenses: Lenses, virtual: VirtualDocuments) -> Mapping[str, Feature]:
+def _features(
+    actions: Actions, lenses: Lenses, virtual: VirtualDocuments, configuration: Configuration
+) -> Mapping[str, Feature]:
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
         return actions.offer(params)
 
@@ -119,6 +134,7 @@ def _features(actions: Actions, lenses: Lenses, virtual: VirtualDocuments) -> Ma
         types.CODE_ACTION_RESOLVE: resolve,
         types.TEXT_DOCUMENT_CODE_LENS: code_lens,
         types.WORKSPACE_TEXT_DOCUMENT_CONTENT: content,
+        types.WORKSPACE_DID_CHANGE_CONFIGURATION: configuration.follow,
     }
 
 
