@@ -29,14 +29,14 @@ class Lenses:
 
     def of(self, uri: str) -> list[types.CodeLens]:
         """Those of one document, from its first line to its last."""
-        path = path_of(uri)
-        if path is None:
-            return []
+        path, undecided = path_of(uri), self._proposals.undecided
+        if path is None or not undecided:
+            return []  # asked again and again while the person types: the text is not even looked at
         document = self._documents().at(path)
         text = None if document is None else document.source.removeprefix(_BOM)
         lenses = [
             lens
-            for entry in self._proposals.undecided
+            for entry in undecided
             for change in entry.proposal.files
             if path in (change.path, change.old_path)
             for lens in _lenses(entry, change, moved=text not in (None, change.base_text))
