@@ -71,7 +71,9 @@ class Shelf:
     leases: Leases
 
     def transactions(self, place: Place) -> Transactions:
-        """The edits of one session."""
+        """The edits of one session; a sub-agent's are its person's."""
+        if place.transactions is not None:
+            return place.transactions
         documents = Documents(place.editor)
         return Transactions(documents, self.store.journal(place.id), self.blobs, self.leases)
 

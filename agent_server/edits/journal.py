@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from agent_server.edits.files import Form
-from agent_server.loop.model import CallKey, TurnId
+from agent_server.loop.model import CallKey, SessionId, TurnId
 from agent_server.loop.proposal import ChangeKind, EditState
 
 
@@ -71,6 +71,8 @@ class Cause:
     call: CallKey | None = None
     of: str | None = None
     """The checkpoint that is restored, or the transaction that is reverted."""
+    agent: SessionId | None = None
+    """The session of the sub-agent that wanted it; `call` is then the one that sent it, in the person's session."""
 
 
 @dataclass(frozen=True, slots=True)

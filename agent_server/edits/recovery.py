@@ -58,6 +58,8 @@ async def recover(transactions: Transactions, answered: IsAnswered) -> tuple[Rec
 async def tidy(transactions: Transactions, answered: IsAnswered) -> None:
     """What follows from the log once calls have their results: refused proposals, and edits that are done with.
 
+    It may run more than once at a time, and while the person takes edits back.
+
     Raises:
         StoreFailure: the journal could not be read or kept.
     """
@@ -65,9 +67,9 @@ async def tidy(transactions: Transactions, answered: IsAnswered) -> None:
         if transaction.state in UNSETTLED and _is_refused(transaction, answered):
             await settle(transactions, transaction)  # a call that ended in the middle, by a defect
         elif transaction.state in PENDING and _is_refused(transaction, answered):
-            await transactions.move(transaction.txn, "rejected")
+            await transactions.move(transaction.txn, "rejected", since=transaction.state)
         elif transaction.state == "applied" and _is_done_with(transaction, answered):
-            await transactions.move(transaction.txn, "committed")
+            await transactions.move(transaction.txn, "committed", since=transaction.state)
 
 
 async def settle(transactions: Transactions, transaction: Transaction) -> Recovered:
@@ -92,8 +94,9 @@ async def settle(transactions: Transactions, transaction: Transaction) -> Recove
         await to_thread.run_sync(clear, transaction.files, transactions.blobs, state == "abandoned")
     standing = _standing(transaction.files, found) if state != "abandoned" else ()
     now = await transactions.move(
-        transaction.txn, state, files=standing, message=_message(state, found, taken_back)
-    )
+        transaction.txn, state, files=standing, message=_message(state, found, taken_back),
+        since=transaction.state,
+    )  # fmt: skip
     return Recovered(now, transaction.state, transaction.files, tuple(found), taken_back)
 
 

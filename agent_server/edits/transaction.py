@@ -5,6 +5,7 @@ Owns the order of lines and what they come to. How a change is made is `apply.py
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -33,7 +34,7 @@ from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.transaction_lease import Leases
 from agent_server.edits.transaction_states import check, state_of
 from agent_server.loop.errors import EditRefused
-from agent_server.loop.model import TurnId
+from agent_server.loop.model import CallKey, SessionId, TurnId
 from agent_server.loop.proposal import EditState, FileChange, Proposal, Resolution
 
 
@@ -59,6 +60,26 @@ class Applied:
     """One per file of the proposal, in its order."""
 
 
+@dataclass(frozen=True, slots=True)
+class OnBehalf:
+    """Whose edits those of a sub-agent are: the call that sent it, in the turn of the person's prompt."""
+
+    turn: TurnId
+    call: CallKey
+    agent: SessionId
+    """Its own session."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The journal as far as it is known; one for a session and its sub-agents."""
+
+    journal: EditJournal
+    known: dict[str, Transaction] | None = None
+    length: int = 0
+    writing: anyio.Lock = field(default_factory=anyio.Lock)
+
+
 class Transactions:
     """See the module. Nothing is read before the first use."""
 
@@ -74,12 +95,21 @@ class Transactions:
         """`leases` are shared by all sessions of the process."""
         self.documents = documents
         self.blobs = blobs
-        self._journal = journal
         self._leases = leases
         self._clock = clock or _now
-        self._known: dict[str, Transaction] | None = None
-        self._length = 0
-        self._writing = anyio.Lock()
+        self._kept = _Kept(journal)
+        self._behalf: OnBehalf | None = None
+
+    def lent(self, documents: Documents, behalf: OnBehalf) -> "Transactions":
+        """The same transactions for a sub-agent, whose model knows what it has read itself.
+
+        One that is sent by a sub-agent works for the call and the turn that sent that one.
+        """
+        lent = copy(self)
+        lent.documents = documents
+        first = self._behalf
+        lent._behalf = behalf if first is None else replace(first, agent=behalf.agent)  # noqa: SLF001  of this class
+        return lent
 
     # ---- what there is -----------------------------------------------------------------------------------------
 
@@ -106,6 +136,8 @@ class Transactions:
         files = await to_thread.run_sync(
             lambda: tuple(record.asked(change, self.blobs) for change in proposal.files)
         )
+        if self._behalf is not None:
+            cause = replace(cause, call=self._behalf.call, agent=self._behalf.agent)
         await self.move(proposal.txn, "proposed", files=files, cause=cause)
 
     async def apply(
@@ -117,6 +149,8 @@ class Transactions:
             StoreFailure: the journal could not be kept. Before the first change nothing has changed; afterwards
                 `recovery` finds out what stands.
         """
+        if self._behalf is not None:
+            approval = replace(approval, turn=self._behalf.turn)
         wanted = {p: c for p, c in decided(proposal, resolution).items() if c is not None}
         keeper = _Keeper(self, proposal.txn, approval)
         transaction = await self.find(proposal.txn)
@@ -138,34 +172,38 @@ class Transactions:
         files: tuple[FileRecord, ...] | None = None,
         message: str | None = None,
         cause: Cause | None = None,
+        since: EditState | None = None,
     ) -> Transaction:
-        """Write down one change of state; what it comes to.
+        """Write down one change of state; what it comes to. With `since` only if that is still its state.
 
         Raises:
             StoreFailure: it was not kept.
         """
-        await self.write(
-            Line(txn, 0, state, self._clock(), files=files, message=message, cause=cause)
-        )
+        line = Line(txn, 0, state, self._clock(), files=files, message=message, cause=cause)
+        await self.write(line, since=since)
         return (await self._load())[txn]
 
-    async def write(self, *lines: Line) -> None:
+    async def write(self, *lines: Line, since: EditState | None = None) -> None:
         """Append lines of one transaction, in one commit; their revisions are counted here.
+
+        With `since` nothing is written when its state is another one by now.
 
         Raises:
             StoreFailure: none was kept.
         """
-        known = await self._load()
-        async with self._writing:
+        known, kept = await self._load(), self._kept
+        async with kept.writing:
             transaction = known.get(lines[0].txn)
+            if since is not None and (transaction is None or transaction.state != since):
+                return
             numbered: list[Line] = []
             for line in lines:
                 check(None if transaction is None else transaction.state, line.state)
                 numbered.append(replace(line, revision=_revision(transaction, line.state)))
-                position = self._length + len(numbered) - 1
+                position = kept.length + len(numbered) - 1
                 transaction = grown(transaction, numbered[-1], position)
-            await self._journal.append(*numbered)
-            self._length += len(numbered)
+            await kept.journal.append(*numbered)
+            kept.length += len(numbered)
             if transaction is not None:
                 known[transaction.txn] = transaction
 
@@ -176,11 +214,12 @@ class Transactions:
     # ---- inside ------------------------------------------------------------------------------------------------
 
     async def _load(self) -> dict[str, Transaction]:
-        async with self._writing:
-            if self._known is None:
-                lines = await self._journal.read()
-                self._known, self._length = fold(lines), len(lines)
-            return self._known
+        kept = self._kept
+        async with kept.writing:
+            if kept.known is None:
+                lines = await kept.journal.read()
+                kept.known, kept.length = fold(lines), len(lines)
+            return kept.known
 
     async def _end(
         self,

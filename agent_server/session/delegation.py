@@ -14,6 +14,8 @@ import anyio
 
 from agent_server.context.prompt import sub_agent_prompt
 from agent_server.context.session_context import SessionContext
+from agent_server.edits.documents import Documents
+from agent_server.edits.transaction import OnBehalf, Transactions
 from agent_server.loop.action import KINDS, Answer, Question
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.events import CallFinished, CallPending, StateChanged
@@ -51,6 +53,8 @@ class Agent:
     """Its system prompt; those it sends begin with the same bytes."""
     turn: Callable[[], Turn]
     """Its running turn."""
+    transactions: Callable[[], Transactions | None]
+    """Through which it changes files; what it sends changes files through them too."""
     depth: int = 0
 
 
@@ -124,14 +128,15 @@ class Delegation:
         """The child's one turn, under the one that delegates."""
         above, model = self._agent.turn(), record.model or self._agent.model()
         prompt = record.system_prompt or ""
-        place = replace(
-            self._agent.place, id=record.id, root=self._agent.place.root or self._agent.place.id
-        )
+        place = self._place(record, above, context)
         below = Delegation(
-            Agent(place, lambda: model, lambda: prompt, lambda: turn, self._agent.depth + 1),
+            Agent(
+                place, lambda: model, lambda: prompt, lambda: turn, lambda: kit.transactions,
+                self._agent.depth + 1,
+            ),
             self._store,
             self._equipment,
-        )
+        )  # fmt: skip
         kit = await self._equipment.kit(replace(place, subagents=below))
         tools = {name: tool for name, tool in kit.tools.items() if name in allowed}
         name = f"sub-agent “{headline(errand.task, NAME_CHARS)}”"
@@ -151,6 +156,12 @@ class Delegation:
         )
         return turn
 
+    def _place(self, record: SessionRecord, above: Turn, context: CallContext) -> Place:
+        """Where its parent works. Its edits go into its person's journal, so that they go back with that turn."""
+        own, place = self._agent.transactions(), self._agent.place
+        lent = own and own.lent(Documents(place.editor), OnBehalf(above.id, context.key, record.id))
+        return replace(place, id=record.id, root=place.root or place.id, transactions=lent)
+
     async def _release(self, record: SessionRecord) -> None:
         try:
             await self._store.release(record.id)
@@ -165,7 +176,11 @@ def delegation_of(
     if equipment.subagents.max_depth < 1:
         return None
     agent = Agent(
-        place, lambda: session.model, lambda: session.system_prompt or "", lambda: _running(session)
+        place,
+        lambda: session.model,
+        lambda: session.system_prompt or "",
+        lambda: _running(session),
+        lambda: session.transactions,
     )
     return Delegation(agent, store, equipment)
 

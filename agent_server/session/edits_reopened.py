@@ -43,10 +43,16 @@ async def reopened(
     events = [await _event(transactions, one) for one in found]
     notices = [_notice(one) for one in found if one.was in UNSETTLED]
     results: dict[CallKey, tuple[ToolResult, Effect]] = {}
+    delegated: dict[CallKey, list[Recovered]] = {}
     for one in found:
         call = one.transaction.cause.call
-        if call is not None:
+        if call is None:
+            continue
+        if one.transaction.cause.agent is None:
             results[call] = _result(one, cause, started=call in started)
+        else:
+            delegated.setdefault(call, []).append(one)
+    results |= {call: _of_sub_agent(edits, cause) for call, edits in delegated.items()}
     return Reopened(tuple(notices), results, tuple(events))
 
 
@@ -87,6 +93,29 @@ def _notice(found: Recovered) -> Notice:
             return Notice("info", f"Interrupted before it began: {title}", f"{names}: unchanged")
         case _:
             return Notice("error", f"Interrupted, please look: {title}", found.transaction.message)
+
+
+def _of_sub_agent(edits: Sequence[Recovered], cause: str) -> tuple[ToolResult, Effect]:
+    """What the model is told about a call of `delegate`: of the edits that were open something is known, no more."""
+    lines = [f"- {one.transaction.cause.title}: {_fate(one)}" for one in edits]
+    head = (
+        f"interrupted, effects unknown: {cause} while the sub-agent worked, so there is no report. "
+        "Edits of it that had ended stand. Those that had not:"
+    )
+    text = "\n".join((head, *lines, "Inspect before you send another one."))
+    return ToolResult(
+        False, text, code="interrupted", summary="interrupted, effects unknown"
+    ), "unknown"
+
+
+def _fate(found: Recovered) -> str:
+    match found.transaction.state:
+        case "applied":
+            return "all of it stands"
+        case "abandoned":
+            return "none of it stands" + ("; it was taken back" if found.taken_back else "")
+        case _:
+            return found.transaction.message or "it is not known what stands"
 
 
 def _result(found: Recovered, cause: str, *, started: bool) -> tuple[ToolResult, Effect]:

@@ -58,6 +58,8 @@ class Place:
     """Who does what it delegates; None: it may not."""
     diagnostics: Callable[[], Diagnostics] = NoDiagnostics
     """Of whoever is connected now."""
+    transactions: Transactions | None = None
+    """For a sub-agent: those of the person's session, lent to it. None: its own."""
 
 
 @dataclass(frozen=True, slots=True)

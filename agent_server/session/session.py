@@ -14,6 +14,7 @@ import anyio
 
 from agent_server.context.session_context import SessionContext
 from agent_server.edits.outside import Marks, Outside, note
+from agent_server.edits.transaction import Transactions
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import (
     AgentServerError,
@@ -290,6 +291,11 @@ class Session:
     def tools(self) -> Tools:
         """Its tools; none before it is ready."""
         return {} if self._prepared is None else self._prepared[0].tools
+
+    @property
+    def transactions(self) -> Transactions | None:
+        """Through which its tools change files; None when none does, or before it is ready."""
+        return None if self._prepared is None else self._prepared[0].transactions
 
     async def serve(self) -> None:
         """Answer prompts until closed; run by whoever owns the session."""

@@ -6,7 +6,7 @@ from typing import get_args
 from agent_server.edits.encodings import Encoding
 from agent_server.edits.files import Form
 from agent_server.edits.journal import Cause, Content, FileRecord, Kind, Line
-from agent_server.loop.model import TurnId
+from agent_server.loop.model import SessionId, TurnId
 from agent_server.loop.proposal import EditState
 from agent_server.store.codec import from_bytes, to_bytes
 from agent_server.store.fields import (
@@ -67,16 +67,17 @@ def decode(line: Line, body: bytes) -> Line:
 
 def _write_cause(cause: Cause) -> Json:
     call = None if cause.call is None else write_key(cause.call)
-    return present(kind=cause.kind, title=cause.title, call=call, of=cause.of)
+    return present(kind=cause.kind, title=cause.title, call=call, of=cause.of, agent=cause.agent)
 
 
 def _read_cause(fields: JsonValue) -> Cause:
-    call = fields.get("call")
+    call, agent = fields.get("call"), optional_text(fields, "agent")
     return Cause(
         choice(fields, "kind", KINDS),
         text(fields, "title"),
         None if call is None else read_key(as_object(call, "'call'")),
         optional_text(fields, "of"),
+        None if agent is None else SessionId(agent),
     )
 
 

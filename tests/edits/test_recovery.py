@@ -229,6 +229,18 @@ async def test_an_open_question_of_a_living_turn_is_left_alone(world: World):
     assert (await world.transaction()).state == "proposed"
 
 
+async def test_two_tidyings_at_once_come_to_what_one_comes_to(world: World):
+    """A turn that ends and a title that comes right after each begin one."""
+    transactions, proposal = world.open(), await world.proposal()
+    await transactions.propose(proposal, Cause("call", "patch", CALL))
+    await transactions.apply(proposal, accept_all(proposal), Approval(gated=True))
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(tidy, transactions, lambda call: call == CALL)
+
+    assert world.journal.states[-2:] == ["applied", "committed"]
+
+
 # ---- faults ----------------------------------------------------------------------------------------------
 
 

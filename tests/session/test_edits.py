@@ -224,10 +224,10 @@ async def test_nothing_changes_before_the_call_is_started_and_the_edit_is_journa
             assert kit.transactions is not None
             write = kit.transactions.write
 
-            async def watching(*lines: Line) -> None:
+            async def watching(*lines: Line, since: EditState | None = None) -> None:
                 started = any(isinstance(e, StartedEntry) for e in session.entries)
                 seen.append((lines[-1].state, (work / "a.py").read_text(), started))
-                await write(*lines)
+                await write(*lines, since=since)
 
             kit.transactions.write = watching
             return kit

@@ -37,7 +37,7 @@ files = st.builds(
     FileRecord, anything, st.sampled_from(get_args(ChangeKind)), contents, contents, maybe,
     some(anything),
 )  # fmt: skip
-causes = st.builds(Cause, st.sampled_from(get_args(Kind)), anything, st.none() | keys, maybe)
+causes = st.builds(Cause, st.sampled_from(get_args(Kind)), anything, st.none() | keys, maybe, maybe)
 lines = st.builds(
     Line, st.just("x1"), count, st.sampled_from(get_args(EditState)), st.just(NOW),
     st.none() | some(files), st.none() | causes, st.none() | turns, maybe, st.booleans(),
