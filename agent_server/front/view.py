@@ -12,6 +12,7 @@ from agent_server.front.stream import Stream
 from agent_server.loop.action import Question
 from agent_server.loop.events import (
     CallFinished,
+    CallGrowing,
     CallPending,
     CallProgress,
     CallStarted,
@@ -43,6 +44,9 @@ class OpenCall:
     proposal: Proposal | None = None
     output: str = ""
     """The end of what the running tool printed."""
+    tool: str = ""
+    beginning: str | None = ""
+    """Of its arguments, while what it is about cannot be told from them yet."""
 
 
 class View:
@@ -98,6 +102,8 @@ class View:
                 self._pending(event)
             case CallStarted():
                 self._update(event.turn, calls.call_started(event))
+            case CallGrowing():
+                self._growing(event)
             case CallProgress(turn, key, text):
                 self._progress(turn, key, text)
             case CallFinished():
@@ -161,11 +167,29 @@ class View:
     def _pending(self, event: CallPending) -> None:
         call = self._calls.get(str(event.key))
         if call is None:
-            self._calls[str(event.key)] = OpenCall(event.kind, event.proposal)
+            self._calls[str(event.key)] = OpenCall(event.kind, event.proposal, tool=event.tool)
             self._update(event.turn, calls.call_opened(event))
             return
         call.proposal = event.proposal or call.proposal
+        call.beginning = None
         self._update(event.turn, calls.call_understood(event))
+
+    def _growing(self, event: CallGrowing) -> None:
+        """Never the whole again: pieces to clients of ours, and to all of them a title as soon as there is one."""
+        call = self._calls.get(str(event.key))
+        if call is None:
+            return
+        if self.stream.capabilities.own:
+            chunk = calls.arguments_chunk
+            self.stream.delta(chunk, str(event.key), event.text, turn=event.turn)
+        if call.beginning is None:
+            return
+        call.beginning += event.text
+        what = calls.first_object(call.beginning)
+        if what is not None:
+            self._update(event.turn, calls.call_named(event.key, call.tool, what))
+        if what is not None or len(call.beginning) > calls.LONGEST_BEGINNING:
+            call.beginning = None
 
     def _progress(self, turn: TurnId, key: CallKey, text: str) -> None:
         call = self._calls.setdefault(str(key), OpenCall())

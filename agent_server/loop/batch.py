@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -32,6 +32,8 @@ class Judged:
 
     prepared: Prepared
     question: Question | None = None
+    staged: bool = False
+    """It is staged, not made."""
 
 
 def open_calls(entries: Sequence[Entry]) -> list[ToolCall]:
@@ -64,6 +66,8 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
         return None
     if decision.verdict == "allow":
         return Judged(prepared)
+    if t.gate.staging.active and prepared.stage is not None and not decision.floor:
+        return Judged(replace(prepared, run=prepared.stage), staged=True)
     question = Question(
         str(call.key), prepared.title, prepared.action, decision, decision.scopes, prepared.proposal
     )

@@ -2,9 +2,10 @@
 
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.batch import settle
-from agent_server.loop.events import CallFinished, CallPending, ConfirmationRequired, EditChanged
+from agent_server.loop.events import CallFinished, CallPending, ConfirmationRequired
 from agent_server.loop.model import DoneReason, ToolResult
-from agent_server.loop.proposal import EditState, HunkState, Proposal, Resolution
+from agent_server.loop.proposal import Proposal, Resolution
+from agent_server.loop.reviewing import reviewed, show_decision
 from agent_server.loop.states import (
     Approved,
     CallGate,
@@ -12,6 +13,7 @@ from agent_server.loop.states import (
     Done,
     Executing,
     LoopGate,
+    ReviewGate,
     State,
     Thinking,
 )
@@ -26,6 +28,8 @@ async def confirming(t: Turn, state: Confirming) -> State:
             return await _call(t, gate, state.question)
         case LoopGate() as gate:
             return await _loop(t, gate, state.question)
+        case ReviewGate() as gate:
+            return await reviewed(t, gate, state.question)
 
 
 async def _call(t: Turn, gate: CallGate, question: Question) -> State:
@@ -35,10 +39,10 @@ async def _call(t: Turn, gate: CallGate, question: Question) -> State:
     proposal = gate.prepared.proposal
     if answer.allows and (answer.resolution is None or answer.resolution.accepts_anything):
         if proposal is not None:
-            _show(t, proposal, "approved", answer.resolution)
+            show_decision(t, proposal, "approved", answer.resolution)
         return Executing(gate.number, Approved(gate.call, gate.prepared, answer))
     if proposal is not None:
-        _show(t, proposal, "rejected", Resolution(()))
+        show_decision(t, proposal, "rejected", Resolution(()))
     await settle(t, gate.call, _refused(answer, proposal), "none")
     if answer.kind == "cancelled":
         return Done(DoneReason.USER_ABORT, "approval_cancelled")
@@ -72,23 +76,3 @@ def _refused(answer: Answer, proposal: Proposal | None) -> ToolResult:
         text += f". They say: {answer.feedback}"
     changes = proposal.files if proposal is not None else ()
     return ToolResult(False, text, code="denied", changes=changes, summary="rejected")
-
-
-def _show(t: Turn, proposal: Proposal, state: EditState, resolution: Resolution | None) -> None:
-    t.emit(EditChanged(t.id, proposal, state, tuple(_hunk_states(proposal, resolution))))
-
-
-def _hunk_states(
-    proposal: Proposal, resolution: Resolution | None
-) -> list[tuple[str, str, HunkState]]:
-    """Every hunk with what the person decided about it; no resolution means all of them."""
-    taken = None if resolution is None else {d.path: d.accepted for d in resolution.files}
-    return [
-        (
-            file.path,
-            hunk.id,
-            "accepted" if taken is None or hunk.id in taken.get(file.path, ()) else "rejected",
-        )
-        for file in proposal.files
-        for hunk in file.hunks
-    ]

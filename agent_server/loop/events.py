@@ -86,6 +86,15 @@ class CallPending:
 
 
 @dataclass(frozen=True, slots=True)
+class CallGrowing:
+    """A piece of a call's raw arguments, as the model writes them; only the new part."""
+
+    turn: TurnId
+    key: CallKey
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallStarted:
     """Tool code runs now."""
 
@@ -211,6 +220,7 @@ Event = (
     | ThoughtDelta
     | TextDiscarded
     | CallPending
+    | CallGrowing
     | CallStarted
     | CallProgress
     | CallFinished

@@ -11,6 +11,7 @@ from agent_server.loop.batch import Judged, judge, open_calls, run_call
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.guard import after_batch
 from agent_server.loop.model import ToolCall
+from agent_server.loop.reviewing import needs_disk, review
 from agent_server.loop.states import CallGate, Confirming, Executing, State
 from agent_server.loop.turn import Turn
 
@@ -28,6 +29,11 @@ async def executing(t: Turn, state: Executing) -> State:
         judged = await judge(t, call)
         if judged is None:
             continue
+        if t.gate.staging.holds and needs_disk(judged):
+            if segment:
+                break
+            if (first := await review(t, Executing(state.number), call)) is not None:
+                return first
         if judged.question is not None:
             if segment:
                 break

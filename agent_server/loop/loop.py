@@ -20,6 +20,7 @@ from agent_server.loop.events import StateChanged, TurnDone
 from agent_server.loop.executing import executing
 from agent_server.loop.guard import over_limit
 from agent_server.loop.model import DoneReason, Part, TurnEndEntry, UserEntry
+from agent_server.loop.reviewing import before_end, give_up
 from agent_server.loop.states import (
     NAMES,
     NEXT,
@@ -49,7 +50,7 @@ async def run(t: Turn, parts: tuple[Part, ...]) -> Done:
         await t.log.append(UserEntry(t.id, parts))
         t.emit(StateChanged(t.id, "thinking", label(state)))
         while not isinstance(state, Done):
-            state = over_limit(t) or go(t, state, await step(t, state))
+            state = over_limit(t) or go(t, state, await advance(t, state))
     except anyio.get_cancelled_exc_class():
         await end(t, Done(DoneReason.USER_ABORT, t.root.control.abort))
         raise
@@ -81,6 +82,12 @@ async def step(t: Turn, state: State) -> State:
             assert_never(state)
 
 
+async def advance(t: Turn, state: State) -> State:
+    """The next state; before a turn ends as it should, what is staged is reviewed."""
+    new = await step(t, state)
+    return await before_end(t, new) if isinstance(new, Done) else new
+
+
 def go(t: Turn, old: State, new: State) -> State:
     """The only place where a state changes."""
     if type(new) not in NEXT[type(old)]:
@@ -96,6 +103,7 @@ async def end(t: Turn, done: Done) -> None:
     with anyio.CancelScope(shield=True):
         try:
             await settle_rest(t, done)
+            await give_up(t)
             await t.log.append(TurnEndEntry(t.id, done.reason, done.detail, t.usage, message))
         except StoreFailure as failure:
             message = message or str(failure)

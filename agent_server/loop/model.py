@@ -17,6 +17,10 @@ JsonObject = Mapping[str, object]
 Mode = Literal["ask", "accept_edits", "plan", "auto"]
 MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan", "auto")
 
+Review = Literal["each", "turn"]
+"""When a person is asked about edits: about each, or about all of a turn together."""
+REVIEWS: tuple[Review, ...] = ("each", "turn")
+
 ToolKind = Literal[
     "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"
 ]

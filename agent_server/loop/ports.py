@@ -170,6 +170,8 @@ class Prepared:
     """Do it. With a proposal, the resolution says which part of it. Failures are results."""
     locations: tuple[Location, ...] = ()
     proposal: Proposal | None = None
+    stage: Callable[[CallContext, Resolution | None], Awaitable[ToolResult]] | None = None
+    """Do it where only the agent's own reads see it, to be reviewed later; None: it cannot be."""
 
 
 class Tool(Protocol):
@@ -234,6 +236,50 @@ class Approver(Protocol):
     async def ask(self, question: Question) -> Answer:
         """Exactly one question; a client that fails, lies or is gone has answered no."""
         ...
+
+
+class Staging(Protocol):
+    """Edits that wait for one review of them all (`review = "turn"`)."""
+
+    @property
+    def active(self) -> bool:
+        """Whether an edit that would be asked about is staged instead, as of now."""
+        ...
+
+    @property
+    def holds(self) -> bool:
+        """Whether something is staged."""
+        ...
+
+    async def review(self) -> Prepared | None:
+        """All that is staged as one call with one proposal, to be asked about; None when it comes to nothing.
+
+        Raises:
+            StoreFailure: it could not be written down.
+        """
+        ...
+
+    async def release(self, turn: TurnId, emit: Callable[[Event], None], why: str) -> None:
+        """Stage nothing any more: reviewed and applied, or given up. Nothing on disk changes.
+
+        Raises:
+            StoreFailure: that could not be written down; it is forgotten all the same.
+        """
+        ...
+
+
+class NoStaging:
+    """Every edit is asked about by itself."""
+
+    active = False
+    holds = False
+
+    async def review(self) -> Prepared | None:
+        """None."""
+
+    async def release(self, turn: TurnId, emit: Callable[[Event], None], why: str) -> None:
+        """There is nothing."""
+        del turn, emit, why
 
 
 class Log(Protocol):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from agent_server.loop.early import Early
 from agent_server.loop.events import (
     CallFinished,
+    CallGrowing,
     CallPending,
     TextDelta,
     TextDiscarded,
@@ -52,8 +53,10 @@ class Shown:
                 self.open_call(call.key.index, call.name)
                 if self.early is not None:
                     self.early.offer(call)
-            case CallPiece():
-                pass
+            case CallPiece(index, text):
+                if index in self.calls:
+                    key = CallKey(self.number, index)
+                    self.turn.emit(CallGrowing(self.turn.id, key, text))
 
     def open_call(self, index: int, name: str) -> None:
         """Announce a call as soon as its name is known (R145)."""

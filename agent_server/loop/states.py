@@ -65,11 +65,25 @@ class LoopGate:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewGate:
+    """The question is which of the staged edits are made (protocol.md, `review = "turn"`)."""
+
+    key: CallKey
+    """Under which the question is shown."""
+    prepared: Prepared
+    """Makes the accepted part."""
+    then: "Executing | Done"
+    """How the turn goes on afterwards."""
+    call: ToolCall | None = None
+    """What needs the disk, and waits for this."""
+
+
+@dataclass(frozen=True, slots=True)
 class Confirming:
     """One question to the person is open."""
 
     question: Question
-    gate: CallGate | LoopGate
+    gate: CallGate | LoopGate | ReviewGate
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,7 @@ State = Thinking | Streaming | Executing | Confirming | Compacting | Done
 
 NEXT: dict[type[State], tuple[type[State], ...]] = {
     Thinking: (Streaming, Compacting, Done),
-    Streaming: (Executing, Thinking, Compacting, Done),
+    Streaming: (Executing, Confirming, Thinking, Compacting, Done),
     Executing: (Executing, Confirming, Compacting, Thinking, Done),
     Confirming: (Executing, Thinking, Done),
     Compacting: (Thinking, Done),

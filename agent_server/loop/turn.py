@@ -12,7 +12,16 @@ from agent_server.loop.events import Event
 from agent_server.loop.faults import Fault
 from agent_server.loop.limits import Limits
 from agent_server.loop.model import CallKey, ToolResult, TurnId, Usage
-from agent_server.loop.ports import Approver, Context, Log, Model, Policy, Tools
+from agent_server.loop.ports import (
+    Approver,
+    Context,
+    Log,
+    Model,
+    NoStaging,
+    Policy,
+    Staging,
+    Tools,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,7 @@ class Gate:
 
     policy: Policy
     approver: Approver
+    staging: Staging = field(default_factory=NoStaging)
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ from agent_server.loop.ports import (
     CallClosed,
     CallContext,
     CallOpened,
+    CallPiece,
     Piece,
     Prepared,
     ReasoningPiece,
@@ -72,6 +73,8 @@ class Say:
     finish: Finish = "stop"
     fault: Fault | None = None
     hang: bool = False
+    piecewise: bool = False
+    """The arguments of calls come in pieces of five characters."""
     fault_last: bool = False
     """The fault comes after the calls, not before them."""
     retry_after_s: float | None = None
@@ -113,6 +116,9 @@ class ListModel:
         for call in calls:
             receive(CallOpened(call.key.index, call.name))
             await anyio.lowlevel.checkpoint()
+            if step.piecewise:
+                for at in range(0, len(call.arguments), 5):
+                    receive(CallPiece(call.key.index, call.arguments[at : at + 5]))
             receive(CallClosed(call))
         if self.before_end is not None and calls:
             await self.before_end()

@@ -1,12 +1,27 @@
 """A tool call on the wire: `tool_call` once, then `tool_call_update`s that say only what changed (rule 29)."""
 
+import json
+import re
+
 from agent_server.front.blocks import Json
-from agent_server.front.render.content import content_text, diffs, fenced, locations, raw_input
+from agent_server.front.render.content import (
+    content_text,
+    diffs,
+    fenced,
+    locations,
+    one_line,
+    raw_input,
+)
 from agent_server.loop.action import KINDS, Question
 from agent_server.loop.events import CallFinished, CallPending, CallStarted
 from agent_server.loop.model import CallKey, ToolKind, ToolResult
 from agent_server.loop.proposal import Proposal
 
+OBJECT_LIMIT = 80
+"""Characters of a path or command in an early title."""
+LONGEST_BEGINNING = 4_000
+"""Characters of arguments in which an early title is looked for."""
+_OBJECT = re.compile(r'\s*\{\s*"(?:path|command|pattern)"\s*:\s*("(?:[^"\\]|\\.)*")')
 OUTPUT_TAIL = 2_000
 """Characters of a running tool's output that an update repeats: content is replaced whole, so it must stay small."""
 
@@ -19,6 +34,28 @@ def call_opened(event: CallPending) -> Json:
 def call_understood(event: CallPending) -> Json:
     """What is known now that the arguments are complete; the card is already there."""
     return {"sessionUpdate": "tool_call_update", **_described(event)}
+
+
+def arguments_chunk(call_id: str, text: str) -> Json:
+    """A piece of a call's arguments while the model writes them; only clients of ours know the field."""
+    growing = {"agent-server": {"argumentsDelta": text}}
+    return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "_meta": growing}
+
+
+def call_named(key: CallKey, tool: str, what: str) -> Json:
+    """What a call is about, known before its arguments are whole."""
+    return _update(key, title=f"{tool} {one_line(what, OBJECT_LIMIT)}")
+
+
+def first_object(beginning: str) -> str | None:
+    """The path, command or pattern that arguments begin with, once it is whole; None while it is not."""
+    found = _OBJECT.match(beginning)
+    if found is None:
+        return None
+    try:
+        return str(json.loads(found[1]))
+    except ValueError:
+        return None
 
 
 def call_started(event: CallStarted) -> Json:
