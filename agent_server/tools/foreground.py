@@ -7,13 +7,16 @@ import anyio
 from anyio import to_thread
 
 from agent_server.tools.capture import Capture, Spill
-from agent_server.tools.processes import Child, end, leftovers
+from agent_server.tools.processes import POLL_S, Child, are_busy, end, leftovers
 from agent_server.tools.progress import Progress
 
 READ_BYTES = 65_536
 """A pipe's capacity."""
 LINGER_S = 0.2
-"""For what the shell does not wait for but is about to end, such as `> >(tee log)`."""
+"""For what the shell does not wait for but is about to end, such as `> >(tee log)`: this long it may idle. Time in
+which it works, or waits for a processor of a busy machine, does not count."""
+LINGER_AT_MOST_S = 3.0
+"""Then it is ended though it works: it may never stop."""
 DRAIN_S = 1.0
 """For the last output of a dead command; only a survivor of KILL can hold the pipe open longer."""
 
@@ -77,10 +80,19 @@ async def _ended(child: Child, drained: anyio.Event, timeout_s: float) -> Ending
         code = await child.process.wait()
     if code is None:
         return Ending(None, timeout_s, survivors=await end(child))
-    with anyio.move_on_after(LINGER_S):
-        await drained.wait()
+    await _linger(child, drained)
     left = len(await leftovers(child))
     return Ending(code, timeout_s, left, await end(child))
+
+
+async def _linger(child: Child, drained: anyio.Event) -> None:
+    idle_s = 0.0
+    with anyio.move_on_after(LINGER_AT_MOST_S):
+        while idle_s < LINGER_S:
+            with anyio.move_on_after(POLL_S):
+                await drained.wait()
+                return
+            idle_s += 0.0 if await are_busy(child) else POLL_S
 
 
 async def _drain(receiving: int, output: Output, drained: anyio.Event) -> None:

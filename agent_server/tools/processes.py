@@ -68,6 +68,11 @@ async def leftovers(child: Child) -> tuple[int, ...]:
     return tuple(sorted(await to_thread.run_sync(_alive, child)))
 
 
+async def are_busy(child: Child) -> bool:
+    """Whether a descendant runs, waits for a processor or for a disk. Elsewhere than on Linux: never known."""
+    return await to_thread.run_sync(_is_busy, child)
+
+
 async def _signalled(child: Child, signum: signal.Signals, *, within_s: float) -> tuple[int, ...]:
     """Signal all until none is left or the time is up; new ones that turn up meanwhile get it too."""
     deadline = time.monotonic() + within_s
@@ -93,6 +98,7 @@ def _send(send: Callable[[int, int], None], pid: int, signum: signal.Signals) ->
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    state: bytes
     pid: int
     parent: int
     group: int
@@ -114,6 +120,10 @@ def _alive(child: Child) -> set[int]:
     return found - {os.getpid()}
 
 
+def _is_busy(child: Child) -> bool:
+    return any(e.state in (b"R", b"D") for pid in _alive(child) if (e := _entry(pid)))
+
+
 def _group_exists(leader: int) -> bool:
     try:
         os.killpg(leader, 0)
@@ -129,7 +139,9 @@ def _entry(pid: int) -> _Entry | None:
     except OSError:
         return None
     state, parent, group, session = stat.rpartition(b") ")[2].split(maxsplit=4)[:4]
-    return None if state in (b"Z", b"X") else _Entry(pid, int(parent), int(group), int(session))
+    if state in (b"Z", b"X"):
+        return None
+    return _Entry(state, pid, int(parent), int(group), int(session))
 
 
 def _is_marked(pid: int, mark: str) -> bool:

@@ -13,7 +13,7 @@ from anyio import CancelScope, create_task_group, fail_after
 
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.events import CallProgress, Event
-from agent_server.tools import processes
+from agent_server.tools import foreground, processes
 from agent_server.tools.services import Limits
 from tests.tools.desk import KEY, BufferEditor, Desk
 
@@ -299,6 +299,23 @@ async def test_what_the_shell_does_not_wait_for_may_still_finish(desk: Desk) -> 
     result = await desk.call("shell", command="echo hi > >(sleep 0.05; cat)")
 
     assert result.output == "hi"
+
+
+@linux
+async def test_what_still_works_when_the_shell_is_done_may_finish(desk: Desk) -> None:
+    """As a slow machine makes of the test above."""
+    late = "for i in {1..500000}; do :; done; cat"
+    result = await desk.call("shell", command=f"echo hi > >({late})")
+
+    assert result.output == "hi"
+
+
+async def test_what_works_without_end_is_ended(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreground, "LINGER_AT_MOST_S", 0.4)
+    with fail_after(10):
+        result = await desk.call("shell", command="while :; do :; done & echo $!")
+
+    assert not is_alive(int(result.output.split()[0]))
 
 
 async def test_a_folder_swapped_for_a_link_is_not_entered(desk: Desk, tmp_path: Path) -> None:
