@@ -10,6 +10,8 @@ SHELL := bash
 unexport PYTHONDONTWRITEBYTECODE
 # Use the Python that is here; never fetch another.
 export UV_PYTHON_DOWNLOADS := never
+# Trust whom the system trusts, as pip, npm and git do: a proxy of this network may sign for the index.
+export UV_SYSTEM_CERTS ?= true
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -91,7 +93,8 @@ lock: .venv/.stamp ## resolve the dependencies of pyproject.toml anew (UPGRADE=-
 	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --group dev --output-file requirements-dev.lock
 
 # uv comes by pip and its hash is checked like every other. It then makes the environment equal to the lock
-# (pip is not in it), so a broken or foreign .venv is made anew.
+# (pip is not in it), so a broken or foreign .venv is made anew. Where only pip is told how to reach an index (pip.conf,
+# PIP_INDEX_URL), pip installs, from the same lock.
 .venv/.stamp: pyproject.toml requirements.lock requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo 'agent-server needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3' >&2; exit 1; }
@@ -100,7 +103,9 @@ lock: .venv/.stamp ## resolve the dependencies of pyproject.toml anew (UPGRADE=-
 	  awk '/^uv==/ { found = 1 } found { print } found && !/\\$$/ { exit }' requirements-dev.lock >.venv/uv.lock; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
 	    --requirement .venv/uv.lock; }
-	VIRTUAL_ENV=.venv $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode requirements-dev.lock
+	VIRTUAL_ENV=.venv $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode requirements-dev.lock \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+	    --requirement requirements-dev.lock
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --no-index --editable .
 	@touch $@
 
