@@ -81,9 +81,10 @@ bench: .venv/.stamp ## start-up, streaming, sessions and loading, beside their f
 
 setup: .venv/.stamp $(CLIENTS)/node_modules/.stamp ## .venv with .venv/bin/agent-server, and the test clients
 
-schema: .venv/.stamp ## write protocol/schema.json anew from the code
+schema: .venv/.stamp ## write protocol/schema.json, and the types made from it, anew from the code
 	$(BIN)/agent-server schema >protocol/schema.json.new
 	mv protocol/schema.json.new protocol/schema.json
+	$(BIN)/python scripts/protocol_types.py
 
 snap: .venv/.stamp ## fill in and correct inline snapshots: read the diff
 	-$(BIN)/pytest tests --ignore=tests/e2e --inline-snapshot=create,fix

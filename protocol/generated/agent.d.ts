@@ -1,0 +1,690 @@
+// Generated from protocol/schema.json by scripts/protocol_types.py: do not edit, run `make schema`.
+
+/** A message type of the Agent Client Protocol, by its name in ACP's schema. */
+export interface Acp<Name extends string> {
+  readonly [field: string]: unknown;
+  readonly __acp?: Name;
+}
+
+/** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
+export interface ApplyEdit {
+  readonly sessionId: string;
+  readonly txn: string;
+  readonly uri: string;
+  /** The document version that `edits` are for. */
+  readonly version: number | null;
+  readonly baseHash: string;
+  /** All in the document as it was; none overlap; first to last. */
+  readonly edits: readonly TextChange[];
+  /** Of the document once they are applied. */
+  readonly resultHash: string;
+  /** For the undo menu. */
+  readonly label: string;
+}
+
+/** A document to ask about, or a part of it. */
+export interface AskCommand {
+  readonly sessionId?: string | null;
+  readonly uri: string;
+  readonly range?: Range | null;
+  /** Words of the person, beside what the command says anyway. */
+  readonly prompt?: string | null;
+}
+
+/** The tool call that needs a yes. */
+export interface AskedCall {
+  readonly toolCallId: string;
+  readonly title?: string | null;
+  readonly kind?: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other" | null;
+  readonly status?: "pending";
+}
+
+/** Oldest first. */
+export interface CheckpointList {
+  readonly checkpoints: readonly CheckpointShown[];
+}
+
+/** What would change (`dryRun`), or the edit that did it. */
+export interface CheckpointRestored {
+  /** With `dryRun`. */
+  readonly would?: readonly TouchedFile[] | null;
+  /** Null: there was nothing to change. */
+  readonly txn?: string | null;
+  /** Of `txn`: `applied`, or why it is not, in `left`. */
+  readonly state?: "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned" | null;
+  /** The checkpoint to restore to undo this. */
+  readonly undo?: string | null;
+  readonly left?: readonly LeftAlone[];
+}
+
+/** The moment before a turn changed its first file, or before a restore or a revert. */
+export interface CheckpointShown {
+  readonly id: string;
+  /** Null: a restore or a revert. */
+  readonly turnId: string | null;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly title: string;
+  /** What happened to files up to the next checkpoint. */
+  readonly files: readonly TouchedFile[];
+}
+
+/** What a client with our plugin declares. */
+export interface ClientCapabilities {
+  readonly version?: 1;
+  /** Wants `agent/session/update` and `agent/status`. */
+  readonly sessionUpdate?: boolean;
+  /** Answers `agent/session/request_permission`. */
+  readonly permission?: boolean;
+  /** LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own. */
+  readonly codeActions?: boolean;
+  readonly edit?: EditCapabilities;
+  readonly editor?: EditorCapabilities;
+}
+
+/** The work goes on in this session. */
+export interface CommandStarted {
+  readonly sessionId: string;
+  /** The turn that was begun; null when none was. */
+  readonly turnId?: string | null;
+}
+
+/** Money. */
+export interface Cost {
+  /** A decimal number. */
+  readonly amount: string;
+  readonly currency?: "USD";
+}
+
+/** One item per file that you watch, also when nothing is wrong with it; no item for others. */
+export interface DiagnosticsReport {
+  readonly items: readonly DocumentDiagnostics[];
+}
+
+/** What is wrong with these files, as the editor knows now. */
+export interface DiagnosticsRequest {
+  readonly sessionId: string;
+  /** Null: every file that you have diagnostics of. */
+  readonly uris?: readonly string[] | null;
+}
+
+/** A file of an edit. */
+export interface DiffFile {
+  readonly uri: string;
+  /** Where a renamed file was. */
+  readonly oldUri?: string | null;
+  readonly kind: "edit" | "create" | "delete" | "rename";
+}
+
+/** Whether the person sees it; decides nothing. */
+export interface DiffOpened {
+  readonly shown: boolean;
+}
+
+/** The diagnostics of one file. */
+export interface DocumentDiagnostics {
+  readonly uri: string;
+  /** Of the document they are about; null: not open, or not known. */
+  readonly version?: number | null;
+  /** Whether they are about the text as it is now; null: you cannot tell. */
+  readonly settled?: boolean | null;
+  readonly diagnostics: readonly WireDiagnostic[];
+}
+
+/** Whether the document on disk is now what the editor shows. */
+export interface DocumentSaved {
+  readonly saved: boolean;
+}
+
+/** The six public reasons; everything finer is a detail from a closed set. */
+export type DoneReason = "model_stop" | "max_turns" | "user_abort" | "error" | "budget_exceeded" | "loop_detected";
+
+/** What the client did. `applied` without `hash` is verified by waiting ≤ 2 s for didChange. */
+export interface EditApplied {
+  readonly outcome: "applied" | "stale" | "declined" | "failed";
+  readonly version?: number | null;
+  /** Of the document as it is now. */
+  readonly hash?: string | null;
+  readonly reason?: string | null;
+}
+
+/** How the client takes part in reviewing and applying edits. */
+export interface EditCapabilities {
+  /** Shows `agent/edit/proposed` and answers with `agent/edit/resolve`. */
+  readonly proposed?: boolean;
+  /** Applies an edit to an open document when it gets `agent/edit/apply`. */
+  readonly apply?: boolean;
+}
+
+/** One side of a change, whole; null where that side does not exist. */
+export interface EditContent {
+  readonly text: string | null;
+}
+
+/** Asks for a text that was too large to be in `agent/edit/proposed`. */
+export interface EditContentRequest {
+  readonly txn: string;
+  readonly uri: string;
+  readonly side: "base" | "new";
+}
+
+/** A verdict on one hunk, one file (no `hunk`) or everything (no `uri`). */
+export interface EditDecision {
+  readonly uri?: string | null;
+  readonly hunk?: string | null;
+  readonly verdict: "accept" | "reject";
+  /** With `accept` of a whole file: the text that the person wants instead of the proposed one. */
+  readonly editedText?: string | null;
+}
+
+/** An edit to show as a diff. A new revision is sent whole again. */
+export interface EditProposed {
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly toolCallId: string;
+  /** Names this edit in every message about it. */
+  readonly txn: string;
+  /** Counts the changes of the proposal; a decision names the one it was made on. */
+  readonly revision: number;
+  /** `ask`: the turn waits for `agent/edit/resolve`. `applied`: done already, shown for review. */
+  readonly review: "ask" | "applied";
+  /** Why the person is asked. */
+  readonly reason?: string | null;
+  /** How far a yes may reach. */
+  readonly scopes?: readonly ("once" | "session" | "workspace")[];
+  readonly files: readonly ProposedFile[];
+}
+
+/** What the proposal is now. Answered before anything is applied. */
+export interface EditResolved {
+  readonly txn: string;
+  readonly revision: number;
+  /** `proposed`: some hunks are still undecided. */
+  readonly state: "proposed" | "approved" | "rejected";
+}
+
+/** What came of it. */
+export interface EditReverted {
+  /** The edit that takes the other one back, and can be taken back itself; null when there was nothing to do. */
+  readonly txn: string | null;
+  /** Of `txn`. `applied` without `txn`: nothing of the edit was there any more; `conflict`: all of it was left. */
+  readonly state: "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned";
+  readonly left?: readonly LeftAlone[];
+}
+
+/** Sent after every change of an edit's state. */
+export interface EditStateChanged {
+  readonly sessionId: string;
+  readonly txn: string;
+  readonly revision: number;
+  readonly state: "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned";
+  readonly files: readonly FileNow[];
+}
+
+/** What the server may ask of the editor. */
+export interface EditorCapabilities {
+  /** Answers `agent/editor/save`. */
+  readonly save?: boolean;
+  /** Answers `agent/editor/diagnostics`. */
+  readonly diagnostics?: boolean;
+  /** Answers `agent/editor/selection`. */
+  readonly selection?: boolean;
+  /** Answers `agent/editor/openFiles`. */
+  readonly openFiles?: boolean;
+  /** Answers `agent/editor/openDiff`, which comes for the command `agent.showChanges` only. */
+  readonly openDiff?: boolean;
+}
+
+/** A document that the person has open. */
+export interface EditorFile {
+  readonly uri: string;
+  /** It has changes that are not saved. */
+  readonly dirty?: boolean;
+}
+
+/** In tabs or windows; not what only a plugin holds open. */
+export interface EditorFiles {
+  readonly files: readonly EditorFile[];
+}
+
+/** Where the person is, in the document they are in or were in last. */
+export interface EditorSelection {
+  /** Null: in none. */
+  readonly uri?: string | null;
+  /** Empty: only a cursor. */
+  readonly range?: Range | null;
+  /** What is selected. */
+  readonly text?: string | null;
+}
+
+/** The `data` of an error. The sentence for people is the error's `message`. */
+export interface ErrorData {
+  /** One snake_case word. */
+  readonly reason: string;
+  readonly details?: string | null;
+  /** The same sentence, for clients that look here. */
+  readonly error?: string | null;
+  readonly retryable?: boolean;
+  readonly turnId?: string | null;
+}
+
+/** Words for the model, beside an answer. */
+export interface Feedback {
+  readonly feedback?: string | null;
+}
+
+/** The `_meta` of an outcome. */
+export interface FeedbackMeta {
+  readonly "agent-server"?: Feedback | null;
+}
+
+/** A file's part in the state of an edit. */
+export interface FileNow {
+  readonly uri: string;
+  readonly state: "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned";
+  readonly version?: number | null;
+  readonly hash?: string | null;
+  readonly message?: string | null;
+  readonly hunks?: readonly HunkNow[];
+}
+
+/** What is wrong there. */
+export interface FixCommand {
+  readonly sessionId?: string | null;
+  readonly uri: string;
+  readonly range?: Range | null;
+  /** Words of the person, beside what the command says anyway. */
+  readonly prompt?: string | null;
+  /** Empty: whatever is wrong in the document or the range. */
+  readonly diagnostics?: readonly ProblemToFix[];
+}
+
+/** One hunk of a proposal that is open. */
+export interface HunkCommand {
+  readonly txn: string;
+  /** The one that the person saw; null: whichever it is. */
+  readonly revision?: number | null;
+  readonly uri: string;
+  readonly hunk: string;
+}
+
+/** A hunk's state. */
+export interface HunkNow {
+  readonly id: string;
+  readonly state: "pending" | "accepted" | "rejected" | "applied" | "conflict";
+}
+
+export type JsonValue = unknown;
+
+/** Something that was not taken back. */
+export interface LeftAlone {
+  readonly uri: string;
+  /** Null: the whole file. */
+  readonly hunk?: string | null;
+  /** A sentence for the person. */
+  readonly why: string;
+}
+
+/** Asks what a session can be taken back to. */
+export interface ListCheckpoints {
+  readonly sessionId: string;
+}
+
+/** Whose sessions. */
+export interface ListSessionsCommand {
+  /** A folder; null: the current one. */
+  readonly uri?: string | null;
+}
+
+/** Asks what the person has before them, as a turn begins. */
+export interface LookAtEditor {
+  readonly sessionId: string;
+}
+
+/** Where the session works. */
+export interface NewSessionCommand {
+  /** A folder; null: the first workspace folder. */
+  readonly uri?: string | null;
+}
+
+/** Show an edit; its texts came with `agent/edit/proposed`, or are in `agent/edit/content`. */
+export interface OpenDiff {
+  readonly sessionId: string;
+  readonly txn: string;
+  readonly files: readonly DiffFile[];
+}
+
+/** The person's answer. Null, an error and an unknown option mean no. */
+export interface PermissionAnswer {
+  readonly outcome: PermissionOutcome;
+}
+
+/** One way to answer. */
+export interface PermissionOption {
+  readonly optionId: string;
+  readonly name: string;
+  readonly kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
+}
+
+/** What was picked. */
+export interface PermissionOutcome {
+  readonly outcome: "selected" | "cancelled";
+  /** With `selected`. */
+  readonly optionId?: string | null;
+  readonly _meta?: FeedbackMeta | null;
+}
+
+/** A place in a document, as in LSP. */
+export interface Position {
+  /** 0-based. */
+  readonly line: number;
+  /** 0-based, in units of the negotiated position encoding (over ACP: UTF-16). */
+  readonly character: number;
+}
+
+/** A diagnostic, as LSP has it; what is not here is ignored. */
+export interface ProblemToFix {
+  readonly message: string;
+  readonly range?: Range | null;
+  readonly source?: string | null;
+  readonly code?: string | number | null;
+}
+
+/** Prompt the agent; a bare string is taken as `prompt`. */
+export interface PromptCommand {
+  readonly prompt: string;
+  /** Null: the root's current session, made when there is none. */
+  readonly sessionId?: string | null;
+  /** A document to attach. */
+  readonly uri?: string | null;
+  /** The part of it that is meant. */
+  readonly range?: Range | null;
+}
+
+/** The `_meta` of a prompt's result. */
+export interface PromptMeta {
+  readonly "agent-server": TurnResult;
+}
+
+/** The turn is over and settled; also after a cancellation, which is not an error. */
+export interface PromptResult {
+  readonly stopReason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
+  readonly _meta: PromptMeta;
+}
+
+/** The change to one file. */
+export interface ProposedFile {
+  readonly uri: string;
+  /** Where a renamed file was. */
+  readonly oldUri?: string | null;
+  readonly kind: "edit" | "create" | "delete" | "rename";
+  /** The document version the change was made against; null: not open in the editor. */
+  readonly baseVersion?: number | null;
+  /** `sha256:…` over the UTF-8 of the base text: its own line ends, no byte order mark. Null: created. */
+  readonly baseHash?: string | null;
+  /** Null: created, or larger than 1 MiB (then ask `agent/edit/content`). */
+  readonly baseText?: string | null;
+  /** Null: deleted, or larger than 1 MiB (then ask `agent/edit/content`). */
+  readonly newText?: string | null;
+  readonly hunks?: readonly ProposedHunk[];
+}
+
+/** One contiguous replacement, which can be decided alone. */
+export interface ProposedHunk {
+  /** Stable while its lines and their surroundings stay the same; not an index. */
+  readonly id: string;
+  /** In the base text. */
+  readonly range: Range;
+  readonly oldText: string;
+  readonly newText: string;
+}
+
+/** From `start` up to, not including, `end`. */
+export interface Range {
+  readonly start: Position;
+  readonly end: Position;
+}
+
+/** A question to the person, as ACP's `session/request_permission`. */
+export interface RequestPermission {
+  readonly sessionId: string;
+  readonly toolCall: AskedCall;
+  /** In the order to show them. */
+  readonly options: readonly PermissionOption[];
+}
+
+/** Decisions on a proposal. They accumulate; the gate opens when nothing is left undecided. */
+export interface ResolveEdit {
+  readonly txn: string;
+  readonly revision: number;
+  readonly decisions: readonly EditDecision[];
+  readonly remember?: "once" | "session" | "workspace";
+  /** Words for the model, mostly why not. */
+  readonly feedback?: string | null;
+}
+
+/** Take the files of a session back; shows first what that would do, unless told otherwise. */
+export interface RestoreCheckpoint {
+  readonly sessionId: string;
+  readonly id: string;
+  readonly files?: boolean;
+  /** Not served yet: only false. */
+  readonly chat?: boolean;
+  /** Only say what would change. */
+  readonly dryRun?: boolean;
+  /** Also files that somebody else changed since; else they are left alone. */
+  readonly others?: boolean;
+}
+
+/** Take back an edit that was applied, or a part of it: one file, one hunk. */
+export interface RevertEdit {
+  readonly txn: string;
+  /** The one last heard of. */
+  readonly revision: number;
+  /** Null: all of it. */
+  readonly uri?: string | null;
+  /** Null: all of the file. */
+  readonly hunk?: string | null;
+}
+
+/** Which proposal is decided; null: every open one. */
+export interface ReviewCommand {
+  readonly txn?: string | null;
+}
+
+/** Save an open document. */
+export interface SaveDocument {
+  readonly uri: string;
+}
+
+/** What this server serves. */
+export interface ServerCapabilities {
+  readonly version?: 1;
+  /** Every request and notification that a client may send. */
+  readonly methods: readonly string[];
+  /** For `workspace/executeCommand`; empty over ACP. */
+  readonly commands: readonly string[];
+}
+
+/** Names a session; null: the current one. */
+export interface SessionCommand {
+  readonly sessionId?: string | null;
+}
+
+/** A stored session. */
+export interface SessionListed {
+  readonly sessionId: string;
+  readonly title?: string | null;
+  readonly cwd: string;
+  /** ISO 8601 in UTC. */
+  readonly updatedAt: string;
+}
+
+/** One piece of a turn, in order. Over ACP `seq` and `turnId` are in `_meta["agent-server"]`. */
+export interface SessionUpdate {
+  readonly sessionId: string;
+  /** From 1 per connection and session, without gaps. */
+  readonly seq: number;
+  /** Null between turns, and while a stored conversation is replayed. */
+  readonly turnId: string | null;
+  /** ACP's `SessionUpdate` object, told apart by `sessionUpdate`. */
+  readonly update: { readonly [field: string]: JsonValue };
+}
+
+/** The latest first; the first page of them. */
+export interface SessionsListed {
+  readonly sessions: readonly SessionListed[];
+}
+
+/** Which mode from now on. */
+export interface SetModeCommand {
+  readonly sessionId?: string | null;
+  readonly mode: "ask" | "accept_edits" | "plan" | "auto";
+}
+
+/** Which model from now on. */
+export interface SetModelCommand {
+  readonly sessionId?: string | null;
+  readonly model: string;
+}
+
+/** What a status bar shows. Sent at each change of state, and once after new and load. */
+export interface Status {
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly state: "thinking" | "streaming" | "executing" | "confirming" | "compacting" | "done";
+  /** For people. */
+  readonly label: string;
+  readonly busy: boolean;
+  /** With `done` after a turn: why it ended. */
+  readonly reason?: DoneReason | null;
+  readonly detail?: "text" | "tool_ended" | "soft_stop" | "truncated" | "refusal" | "summary" | "no_summary" | "cancel" | "redirect" | "approval_cancelled" | "shutdown" | "same_error_cap" | "provider" | "auth" | "billing" | "empty_response" | "incomplete_response" | "context_full" | "invalid" | "persistence" | "internal" | "tokens" | "cost" | "wall_time" | "same_call" | "cycle" | "empty_results" | null;
+}
+
+/** Something said to a session while it works. */
+export interface SteerTurn {
+  readonly sessionId: string;
+  /** A turn of its own after the others · heard at the next step · at once, dropping what streams · end softly. */
+  readonly mode: "queue" | "steer" | "redirect" | "stop";
+  /** ACP's content blocks; none with `stop`. */
+  readonly prompt?: readonly ({ readonly [field: string]: JsonValue })[];
+  /** The turn that is meant. Required, except with `queue`. */
+  readonly expectedTurnId?: string | null;
+}
+
+/** One replacement in a document. */
+export interface TextChange {
+  readonly range: Range;
+  readonly newText: string;
+}
+
+/** What happens, or happened, to a file. */
+export interface TouchedFile {
+  readonly uri: string;
+  readonly change: "edit" | "create" | "delete" | "rename";
+}
+
+/** What the prompt's result says besides ACP's `stopReason`. */
+export interface TurnResult {
+  readonly turnId: string;
+  readonly reason: DoneReason;
+  readonly detail: "text" | "tool_ended" | "soft_stop" | "truncated" | "refusal" | "summary" | "no_summary" | "cancel" | "redirect" | "approval_cancelled" | "shutdown" | "same_error_cap" | "provider" | "auth" | "billing" | "empty_response" | "incomplete_response" | "context_full" | "invalid" | "persistence" | "internal" | "tokens" | "cost" | "wall_time" | "same_call" | "cycle" | "empty_results";
+  readonly usage: TurnUsage;
+  /** Prompts steered into the turn that it did not hear: content blocks each, to be given back to the person. */
+  readonly unread?: readonly (readonly ({ readonly [field: string]: JsonValue })[])[] | null;
+}
+
+/** What became of it. */
+export interface TurnSteered {
+  readonly outcome: "steered" | "redirected" | "queued" | "started" | "stopping";
+  /** The turn that hears it. */
+  readonly turnId: string;
+}
+
+/** Tokens of a turn. */
+export interface TurnUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedReadTokens: number;
+  /** Null: unknown, not free. */
+  readonly cost: Cost | null;
+}
+
+/** How much is taken back. */
+export interface UndoCommand {
+  readonly sessionId?: string | null;
+  /** All edits of the last turn that made any, instead of the last edit. */
+  readonly turn?: boolean;
+}
+
+/** One diagnostic, as in LSP. */
+export interface WireDiagnostic {
+  readonly range: Range;
+  /** Error, warning, information, hint; null: error. */
+  readonly severity?: 1 | 2 | 3 | 4 | null;
+  readonly code?: number | string | null;
+  readonly source?: string | null;
+  readonly message: string;
+}
+
+export interface ClientRequests {
+  "agent/session/new": { params: Acp<"NewSessionRequest">; result: Acp<"NewSessionResponse"> };
+  "agent/session/load": { params: Acp<"LoadSessionRequest">; result: Acp<"LoadSessionResponse"> };
+  "agent/session/resume": { params: Acp<"ResumeSessionRequest">; result: Acp<"ResumeSessionResponse"> };
+  "agent/session/fork": { params: Acp<"ForkSessionRequest">; result: Acp<"ForkSessionResponse"> };
+  "agent/session/list": { params: Acp<"ListSessionsRequest">; result: Acp<"ListSessionsResponse"> };
+  "agent/session/close": { params: Acp<"CloseSessionRequest">; result: Acp<"CloseSessionResponse"> };
+  "agent/session/delete": { params: Acp<"DeleteSessionRequest">; result: Acp<"DeleteSessionResponse"> };
+  "agent/session/set_title": { params: Acp<"SetSessionTitleRequest">; result: Acp<"SetSessionTitleResponse"> };
+  "agent/session/prompt": { params: Acp<"PromptRequest">; result: PromptResult };
+  "agent/session/set_mode": { params: Acp<"SetSessionModeRequest">; result: Acp<"SetSessionModeResponse"> };
+  "agent/session/set_config_option": { params: Acp<"SetSessionConfigOptionRequest">; result: Acp<"SetSessionConfigOptionResponse"> };
+  "agent/session/steer": { params: SteerTurn; result: TurnSteered };
+  "agent/edit/resolve": { params: ResolveEdit; result: EditResolved };
+  "agent/edit/content": { params: EditContentRequest; result: EditContent };
+  "agent/edit/revert": { params: RevertEdit; result: EditReverted };
+  "agent/checkpoint/list": { params: ListCheckpoints; result: CheckpointList };
+  "agent/checkpoint/restore": { params: RestoreCheckpoint; result: CheckpointRestored };
+}
+
+export interface ClientNotifications {
+  "agent/session/cancel": { params: Acp<"CancelNotification"> };
+}
+
+export interface ServerRequests {
+  "agent/session/request_permission": { params: RequestPermission; result: PermissionAnswer };
+  "agent/edit/apply": { params: ApplyEdit; result: EditApplied };
+  "agent/editor/save": { params: SaveDocument; result: DocumentSaved };
+  "agent/editor/diagnostics": { params: DiagnosticsRequest; result: DiagnosticsReport };
+  "agent/editor/selection": { params: LookAtEditor; result: EditorSelection };
+  "agent/editor/openFiles": { params: LookAtEditor; result: EditorFiles };
+  "agent/editor/openDiff": { params: OpenDiff; result: DiffOpened };
+}
+
+export interface ServerNotifications {
+  "agent/session/update": { params: SessionUpdate };
+  "agent/status": { params: Status };
+  "agent/edit/proposed": { params: EditProposed };
+  "agent/edit/state": { params: EditStateChanged };
+}
+
+/** For `workspace/executeCommand`. */
+export interface Commands {
+  "agent.prompt": { argument: PromptCommand; result: CommandStarted };
+  "agent.fix": { argument: FixCommand; result: CommandStarted };
+  "agent.explain": { argument: AskCommand; result: CommandStarted };
+  "agent.newSession": { argument: NewSessionCommand; result: CommandStarted };
+  "agent.listSessions": { argument: ListSessionsCommand; result: SessionsListed };
+  "agent.resumeSession": { argument: SessionCommand; result: CommandStarted };
+  "agent.cancel": { argument: SessionCommand; result: null };
+  "agent.showChanges": { argument: ReviewCommand; result: null };
+  "agent.acceptAll": { argument: ReviewCommand; result: null };
+  "agent.rejectAll": { argument: ReviewCommand; result: null };
+  "agent.acceptHunk": { argument: HunkCommand; result: null };
+  "agent.rejectHunk": { argument: HunkCommand; result: null };
+  "agent.undo": { argument: UndoCommand; result: null };
+  "agent.setMode": { argument: SetModeCommand; result: null };
+  "agent.setModel": { argument: SetModelCommand; result: null };
+}
+
+export type SchemaHash = "bbfabbdef7399e2c";
