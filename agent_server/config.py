@@ -10,10 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from agent_server.loop.model import Mode
+from agent_server.loop.model import Mode, Review
 
 Engine = Literal["auto", "http", "litellm"]
-Review = Literal["each", "turn"]
 Preset = Literal["mana", "mibyan", "vanta"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 

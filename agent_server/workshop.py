@@ -22,7 +22,7 @@ from agent_server.edits.transaction_lease import Leases
 from agent_server.loop.action import Scope
 from agent_server.loop.errors import BadSetting, ClientMistake
 from agent_server.loop.limits import Limits
-from agent_server.loop.model import Mode, SessionId
+from agent_server.loop.model import Mode, Review, SessionId
 from agent_server.loop.ports import Model
 from agent_server.options import Options
 from agent_server.policy.grants import Grant, read_grant
@@ -39,6 +39,7 @@ from agent_server.store.sessions import SessionStore
 from agent_server.tools.registry import build, warm
 from agent_server.tools.services import Limits as ToolLimits
 from agent_server.tools.services import Services
+from agent_server.tools.staged import StagedEdits
 
 IDLE_S = 0.5
 """Before a session's tools are made ready: the answer to a prompt that comes at once does not wait for that."""
@@ -88,8 +89,9 @@ async def open_sessions(
     """
     environ = dict(os.environ)
     sources = Sources(find_home(environ), environ, client_options, given(options))
-    store = SessionStore(sources.home.sessions_db)
-    shelf = Shelf(store, BlobStore(sources.home.blobs), Leases())
+    blobs = BlobStore(sources.home.blobs)
+    store = SessionStore(sources.home.sessions_db, blobs=blobs)
+    shelf = Shelf(store, blobs, Leases())
     async with (
         open_models(environ) as models,
         Sessions(store, lambda cwd: Bench.at(cwd, sources, shelf, models)) as sessions,
@@ -188,6 +190,11 @@ class Bench:
         return self._settings.workspace.prompt_while_busy
 
     @property
+    def review(self) -> Review:
+        """See `Equipment`."""
+        return self._settings.review
+
+    @property
     def receipts(self) -> bool:
         """See `Equipment`."""
         return self._settings.effects.receipts
@@ -262,18 +269,17 @@ class Bench:
         policy = self._policies[owner]
         limits = ToolLimits(output_chars=self._settings.tools.output_chars)
         transactions = self._shelf.transactions(place)
-        tools = build(
-            Services(
-                place.cwd,
-                transactions,
-                policy,
-                limits=limits,
-                env=self._sources.environ,
-                subagents=place.subagents,
-                diagnostics=place.diagnostics,
-            )
+        services = Services(
+            place.cwd,
+            transactions,
+            policy,
+            limits=limits,
+            env=self._sources.environ,
+            subagents=place.subagents,
+            diagnostics=place.diagnostics,
         )
-        return Kit(tools, policy, transactions)
+        staging = StagedEdits(services, lambda: place.review() == "turn")
+        return Kit(build(services), policy, transactions, staging)
 
     def _places(self, place: Place) -> Places:
         """Blocking: follows links."""

@@ -10,6 +10,7 @@ from agent_server.edits import files
 from agent_server.edits.files import FileText
 from agent_server.edits.hashes import content_hash
 from agent_server.edits.ports import Editor
+from agent_server.edits.staging import Overlay
 from agent_server.edits.text.hunks import hunks
 from agent_server.edits.unified import unified
 from agent_server.loop.errors import EditRefused
@@ -54,6 +55,8 @@ class Documents:
 
     def __init__(self, editor: Callable[[], Editor]) -> None:
         """`editor` gives the one that is connected now."""
+        self.overlay = Overlay()
+        """What is staged: `view` and `is_there` see it, and nothing that writes does."""
         self._editor = editor
         self._known: dict[str, Known] = {}
 
@@ -73,13 +76,39 @@ class Documents:
         Raises:
             EditRefused: as `peek`.
         """
-        document = await self.peek(path)
+        document = await self.view(path)
         here = await _identity(path)
         self._remember(here, document.text, document.hash, in_editor=document.source == "editor")
         return document
 
+    async def view(self, path: str) -> Document:
+        """The document as the agent sees it: what is staged before what there is. The model has not seen it.
+
+        Raises:
+            EditRefused: as `peek`.
+        """
+        staged = self.overlay.get(await _identity(path))
+        if staged is None:
+            return await self.peek(path)
+        if staged.text is None:
+            raise EditRefused(f"{path} does not exist: its removal is staged", reason="missing")
+        file = (await self.peek(path)).file if await self.exists(path) else None
+        version = staged.first.base_version
+        digest = content_hash(staged.text)
+        return Document(staged.first.path, staged.text, "disk", version, digest, file)
+
+    async def is_there(self, path: str) -> bool:
+        """Whether the agent sees something there: staged, or not staged and `exists`."""
+        staged = self.overlay.get(await _identity(path))
+        return await self.exists(path) if staged is None else staged.text is not None
+
+    async def stage(self, change: FileChange) -> None:
+        """Let the agent see a change that nobody has confirmed."""
+        self.overlay.add(await _identity(change.path), change)
+        await self.note_applied(change, authored=change.kind == "create")
+
     async def peek(self, path: str) -> Document:
-        """The document, for our own use: the model has not seen it.
+        """The document as it is, for our own use: the model has not seen it.
 
         Raises:
             EditRefused: `missing`, `directory`, `not_a_file`, `too_large`, `binary`, `no_permission` or `io`.

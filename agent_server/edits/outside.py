@@ -116,7 +116,7 @@ class Outside:
 
     async def _compare(self, path: str, digest: str) -> Literal["changed", "deleted"] | None:
         try:
-            document = await self._documents.peek(path)
+            document = await self._documents.view(path)
         except EditRefused as error:
             return "deleted" if error.reason == "missing" else "changed"
         except (

@@ -50,7 +50,7 @@ async def propose_patch(documents: Documents, path: str, chunks: Sequence[Chunk]
 
 
 async def _made(documents: Documents, path: str, make: Callable[[str], str]) -> FileChange:
-    document = await documents.peek(path)
+    document = await documents.view(path)
     try:
         new_text = await to_thread.run_sync(make, document.text)
     except EditRefused as error:
@@ -64,9 +64,9 @@ async def propose_write(documents: Documents, path: str, content: str) -> FileCh
     Raises:
         EditRefused: the reasons of `Documents.peek`, `not_read`, `stale`, `no_change`, or `unencodable`.
     """
-    if not await documents.exists(path):
+    if not await documents.is_there(path):
         return await propose_create(documents, path, content)
-    document = await documents.peek(path)
+    document = await documents.view(path)
     await documents.check_known(document)
     new_text = await to_thread.run_sync(keep_endings, document.text, content.removeprefix("\ufeff"))
     return await _edit(document, new_text)
@@ -78,7 +78,7 @@ async def propose_create(documents: Documents, path: str, content: str) -> FileC
     Raises:
         EditRefused: `exists`.
     """
-    if await documents.exists(path):
+    if await documents.is_there(path):
         raise EditRefused(f"{path} exists already", reason="exists")
     return FileChange(path, "create", None, content, await to_thread.run_sync(hunks, "", content))
 
@@ -89,7 +89,7 @@ async def propose_delete(documents: Documents, path: str) -> FileChange:
     Raises:
         EditRefused: the reasons of `Documents.peek`.
     """
-    document = await documents.peek(path)
+    document = await documents.view(path)
     return FileChange(
         document.path, "delete", document.text, None,
         await to_thread.run_sync(hunks, document.text, ""), document.version, document.hash,
@@ -104,12 +104,12 @@ async def propose_rename(
     Raises:
         EditRefused: `exists` for the new name, `symlink`, the reasons of `Documents.peek`.
     """
-    if await documents.exists(new_path):
+    if await documents.is_there(new_path):
         raise EditRefused(f"{new_path} exists already", reason="exists")
     if await to_thread.run_sync(os.path.islink, path):
         raise EditRefused(f"{path} is a symbolic link; rename what it points to", reason="symlink")
     if changed is None:
-        document = await documents.peek(path)
+        document = await documents.view(path)
         changed = FileChange(
             path, "edit", document.text, document.text, (), document.version, document.hash
         )

@@ -126,6 +126,9 @@ class Proposals:
         if entry is None:
             entry = self._remember(Entry(stream.session, event.proposal))
             entry.answer = Answer("allow_once", by="policy")
+            if event.state == "proposed":
+                self._show(stream, entry, call_id=call_id, turn=event.turn, review="staged")
+                return
             if not event.gated:
                 self._show(stream, entry, call_id=call_id, turn=event.turn, review="applied")
         self._tell(stream, entry, event)

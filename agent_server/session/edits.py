@@ -23,6 +23,7 @@ from agent_server.loop.model import CallKey, ResultEntry, StartedEntry, TurnId
 from agent_server.loop.proposal import HunkState, Proposal
 from agent_server.session.edits_reopened import Reopened, reopened
 from agent_server.session.session import Session
+from agent_server.tools.told import STAGED
 
 
 class SessionEdits:
@@ -147,7 +148,7 @@ class SessionEdits:
 
     def _answered(self, call: CallKey) -> bool:
         return any(
-            isinstance(entry, ResultEntry) and entry.key == call
+            isinstance(entry, ResultEntry) and entry.key == call and entry.result.code != STAGED
             for entry in reversed(self._session.entries)
         )
 

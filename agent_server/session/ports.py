@@ -1,7 +1,7 @@
 """What a session needs: the connection that drives it, and its equipment. Adapters are in front/ and app.py."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_server.context.before_person import BeforePerson
@@ -10,8 +10,8 @@ from agent_server.edits.transaction import Transactions
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.limits import Limits
-from agent_server.loop.model import Mode, SessionId
-from agent_server.loop.ports import Model, Policy, Tools
+from agent_server.loop.model import Mode, Review, SessionId
+from agent_server.loop.ports import Model, NoStaging, Policy, Staging, Tools
 from agent_server.session.steering import WhileBusy
 from agent_server.tools.subagents import SubAgents
 
@@ -60,6 +60,8 @@ class Place:
     """Of whoever is connected now."""
     transactions: Transactions | None = None
     """For a sub-agent: those of the person's session, lent to it. None: its own."""
+    review: Callable[[], Review] = lambda: "each"
+    """When the person is asked about edits, as of now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class Kit:
     policy: Policy
     transactions: Transactions | None = None
     """Through which its tools change files; None when none of them does."""
+    staging: Staging = field(default_factory=NoStaging)
+    """Where edits wait for the review of the turn."""
 
 
 class Equipment(Protocol):
@@ -115,6 +119,11 @@ class Equipment(Protocol):
     @property
     def prompt_while_busy(self) -> WhileBusy:
         """What a prompt means that comes while a turn runs."""
+        ...
+
+    @property
+    def review(self) -> Review:
+        """When a new session's person is asked about edits."""
         ...
 
     @property

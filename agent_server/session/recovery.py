@@ -9,10 +9,13 @@ from agent_server.loop.model import (
     Effect,
     Entry,
     ResultEntry,
+    Text,
     ToolResult,
     TurnEndEntry,
+    UserEntry,
 )
 from agent_server.loop.ports import Log, Tools
+from agent_server.loop.reviewing import UNRECORDED, unreviewed
 
 STOPPED = "the server stopped"
 FORKED = "this conversation was forked from another one"
@@ -36,8 +39,9 @@ async def recover(log: Log, tools: Tools, *, cause: str, known: Known | None = N
         ResultEntry(turn.turn, call.key, *(known or {}).get(call.key, (result, effect)))
         for call, result, effect in rest
     ]
+    lost = [UserEntry(turn.turn, (Text(UNRECORDED),), "nudge")] if unreviewed(log.entries) else []
     await log.append(
-        *settled, TurnEndEntry(turn.turn, DoneReason.USER_ABORT, "shutdown", message=cause)
+        *settled, *lost, TurnEndEntry(turn.turn, DoneReason.USER_ABORT, "shutdown", message=cause)
     )
     return len(settled)
 

@@ -40,6 +40,7 @@ from agent_server.loop.model import (
     Entry,
     Mode,
     ReplyEntry,
+    Review,
     SessionId,
     Text,
     TurnEndEntry,
@@ -68,6 +69,7 @@ class Profile:
     model: str | None = None
     """As the person chose it for this session; None: the default."""
     title: str | None = None
+    review: Review = "each"
 
 
 class Session:
@@ -127,6 +129,11 @@ class Session:
     def mode(self) -> Mode:
         """The permission mode."""
         return self._profile.mode
+
+    @property
+    def review(self) -> Review:
+        """When the person is asked about edits."""
+        return self._profile.review
 
     @property
     def model(self) -> str:
@@ -261,6 +268,11 @@ class Session:
         self._profile.mode = mode
         self.changed()
 
+    async def set_review(self, review: Review) -> None:
+        """Ask about each edit, or about all of a turn together; what is staged already stays so until its review."""
+        self._require_open()
+        self._profile.review = review
+
     async def set_model(self, model: str) -> None:
         """Use another model from the next turn on."""
         self._require_open()
@@ -382,7 +394,9 @@ class Session:
             log=self.log,
             model=self._equipment.model(self.model),
             tools=kit.tools,
-            gate=Gate(kit.policy, Asking(self.ask, self._equipment.approval_timeout_s)),
+            gate=Gate(
+                kit.policy, Asking(self.ask, self._equipment.approval_timeout_s), kit.staging
+            ),
             context=context,
             emit=self.emit,
             limits=limits,

@@ -37,6 +37,9 @@ from agent_server.store.sessions import SessionStore
 
 log = logging.getLogger(__name__)
 
+COLLECT_AFTER_S = 30.0
+"""After the first session began: what comes with a session should be over, and the person be thinking."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
@@ -75,6 +78,7 @@ class Sessions:
         self._doors: WeakValueDictionary[SessionId, _Door] = WeakValueDictionary()
         self._stack = AsyncExitStack()
         self._group: anyio.abc.TaskGroup | None = None
+        self._collecting = False
 
     async def __aenter__(self) -> Self:
         self._stack.push_async_callback(self._leave_store)  # last, however we leave
@@ -277,7 +281,7 @@ class Sessions:
             record.id,
             record.cwd,
             record.roots,
-            profile=Profile(record.mode, record.model, record.title),
+            profile=Profile(record.mode, record.model, record.title, equipment.review),
             log=await self._store.open_log(record.id),
             client=client,
             equipment=equipment,
@@ -300,6 +304,9 @@ class Sessions:
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)
         self._group.start_soon(_warm, equipment, session.model)
+        if not self._collecting:
+            self._collecting = True
+            self._group.start_soon(_collect, self._store)
         return session
 
     async def _equip(
@@ -312,6 +319,7 @@ class Sessions:
             lambda: session.client.editor,
             lambda: session.mode,
             diagnostics=lambda: session.client.diagnostics,
+            review=lambda: session.review,
         )
         delegation = delegation_of(session, place, self._store, equipment)
         kit = await equipment.kit(replace(place, subagents=delegation))
@@ -369,6 +377,15 @@ async def _tidy(session: Session) -> None:
 async def _warm(equipment: Equipment, model: str) -> None:
     """After the session was handed out: what it needs may take seconds to be ready, a person takes longer to type."""
     await equipment.warm(model)
+
+
+async def _collect(store: SessionStore) -> None:
+    """Once in the life of a process that has sessions; how often it is really done, the store knows."""
+    await anyio.sleep(COLLECT_AFTER_S)
+    try:
+        await store.collect()
+    except AgentServerError as failure:
+        log.warning("texts that nobody needs were not removed: %s", failure)
 
 
 def _summary(record: SessionRecord) -> SessionSummary:

@@ -21,7 +21,15 @@ from agent_server.loop.proposal import (
 from agent_server.tools.aftermath import look, with_new_errors
 from agent_server.tools.paths import Place, still_there
 from agent_server.tools.services import Services
-from agent_server.tools.told import Part, decisions, hunk_states, location, result
+from agent_server.tools.told import (
+    Part,
+    decisions,
+    every_hunk,
+    hunk_states,
+    location,
+    result,
+    staged,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,8 @@ class Pending:
         """
         return Pending(services, parts, new_proposal(*(p.change for p in parts)), title)
 
-    async def prepared(self, tool: str, key: CallKey) -> Prepared:
-        """The call, ready for judgement; what it asks for is in the journal."""
+    async def prepared(self, tool: str, key: CallKey | None) -> Prepared:
+        """The call, ready for judgement; what it asks for is in the journal. No `key`: it is no call of the model."""
         await self.services.transactions.propose(self.proposal, Cause("call", self.title, key))
         removes = any(part.change.kind in ("delete", "rename") for part in self.parts)
         paths = dict.fromkeys(place.real for place in self._places)
@@ -54,7 +62,23 @@ class Pending:
             self.run,
             tuple(location(part.place, part.change) for part in self.parts),
             self.proposal,
+            # A renamed file keeps what a text alone does not tell: its mode, its encoding.
+            stage=None if any(part.change.kind == "rename" for part in self.parts) else self.stage,
         )
+
+    async def stage(self, ctx: CallContext, resolution: Resolution | None) -> ToolResult:
+        """Let the agent's own reads see it; nothing on disk changes before the review."""
+        del resolution
+        for place in self._places:
+            if (elsewhere := await still_there(place)) is not None:
+                await self._failed(ctx, decisions(self.parts, Resolution(())), elsewhere.output)
+                return elsewhere
+        for part in self.parts:
+            await self.services.documents.stage(part.change)
+        self.services.staged.append(self.proposal)
+        hunks = every_hunk(self.proposal, "pending")
+        ctx.emit(EditChanged(ctx.turn, self.proposal, "proposed", hunks, gated=True))
+        return staged(self.parts, limit=self.services.limits.output_chars)
 
     async def run(self, ctx: CallContext, resolution: Resolution | None) -> ToolResult:
         """Apply the accepted part; None means all of it."""

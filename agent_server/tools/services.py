@@ -8,6 +8,7 @@ from typing import Protocol
 from agent_server.edits.documents import Documents
 from agent_server.edits.ports import Diagnostics, NoDiagnostics
 from agent_server.edits.transaction import Transactions
+from agent_server.loop.proposal import Proposal
 from agent_server.tools.subagents import SubAgents
 from agent_server.tools.unsaved import Unsaved
 
@@ -55,6 +56,8 @@ class Services:
     limits: Limits = Limits()
     unsaved: Unsaved = field(default_factory=Unsaved)
     """Shared by the tools that edit and those that run commands."""
+    staged: list[Proposal] = field(default_factory=list[Proposal])
+    """What was staged and not reviewed yet, in that order; what it comes to is in the documents' overlay."""
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """The environment commands start from, before it is scrubbed."""
     subagents: SubAgents | None = None

@@ -8,16 +8,23 @@ from agent_server.edits.transaction import Applied
 from agent_server.edits.unified import unified
 from agent_server.loop.model import Location, ToolResult
 from agent_server.loop.proposal import (
+    ChangeKind,
     EditState,
     FileChange,
     FileDecision,
     Hunk,
     HunkState,
+    Proposal,
     Resolution,
 )
 from agent_server.tools.output import counted, middle_cut
 from agent_server.tools.paths import Place
 
+STAGED = "staged"
+"""The code of a result that says so; a session that is loaded finds by it what was never reviewed."""
+_STAGED: Mapping[ChangeKind, str] = {
+    "edit": "changed", "create": "new", "delete": "removed", "rename": "renamed",
+}  # fmt: skip
 _WORST: tuple[FileState, ...] = ("unknown", "conflict", "stale", "declined", "failed")
 """Which failure names the whole, the first that is there."""
 
@@ -58,6 +65,11 @@ def hunk_states(
     )
 
 
+def every_hunk(proposal: Proposal, state: HunkState) -> tuple[tuple[str, str, HunkState], ...]:
+    """All hunks of a proposal in one state."""
+    return tuple((file.path, hunk.id, state) for file in proposal.files for hunk in file.hunks)
+
+
 def result(
     parts: Sequence[Part], decided: Mapping[str, FileDecision], applied: Applied, *, limit: int
 ) -> ToolResult:
@@ -80,6 +92,25 @@ def result(
         changes=changes,
         locations=tuple(location(place, change) for place, change in done),
         summary=_sizes(changes) + (" (in part)" if partly else ""),
+    )
+
+
+def staged(parts: Sequence[Part], *, limit: int) -> ToolResult:
+    """The result of an edit that waits for the review; `limit` in characters."""
+    head = (
+        "staged, not yet on disk: read and edit see it, search, glob and list do not. The person reviews it "
+        "before a command runs, or when you are done"
+    )
+    shown = [f"{part.shown}: {_STAGED[part.change.kind]}" for part in parts]
+    diffs = [_diff(part, part.change) for part in parts if part.change.kind == "edit"]
+    changes = tuple(part.change for part in parts)
+    return ToolResult(
+        True,
+        middle_cut("\n".join([head, *shown, *diffs]), limit),
+        code=STAGED,
+        changes=changes,
+        locations=tuple(location(part.place, part.change) for part in parts),
+        summary=f"staged, {_sizes(changes)}",
     )
 
 

@@ -186,8 +186,8 @@ export interface EditProposed {
   readonly txn: string;
   /** Counts the changes of the proposal; a decision names the one it was made on. */
   readonly revision: number;
-  /** `ask`: the turn waits for `agent/edit/resolve`. `applied`: done already, shown for review. */
-  readonly review: "ask" | "applied";
+  /** `ask`: the turn waits for `agent/edit/resolve`. `staged`: not on disk, asked about later together with others. `applied`: done already, shown for review. */
+  readonly review: "ask" | "staged" | "applied";
   /** Why the person is asked. */
   readonly reason?: string | null;
   /** How far a yes may reach. */
@@ -687,4 +687,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "bbfabbdef7399e2c";
+export type SchemaHash = "37f78e897c55927c";

@@ -134,7 +134,7 @@
 ---@field toolCallId string
 ---@field txn string Names this edit in every message about it.
 ---@field revision integer Counts the changes of the proposal; a decision names the one it was made on.
----@field review "ask" | "applied" `ask`: the turn waits for `agent/edit/resolve`. `applied`: done already, shown for review.
+---@field review "ask" | "staged" | "applied" `ask`: the turn waits for `agent/edit/resolve`. `staged`: not on disk, asked about later together with others. `applied`: done already, shown for review.
 ---@field reason? string Why the person is asked.
 ---@field scopes? ("once" | "session" | "workspace")[] How far a yes may reach.
 ---@field files agent.protocol.ProposedFile[]

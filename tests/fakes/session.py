@@ -11,7 +11,7 @@ from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.events import Event
 from agent_server.loop.limits import Limits
-from agent_server.loop.model import Mode, SessionId
+from agent_server.loop.model import Mode, Review, SessionId
 from agent_server.loop.ports import Model
 from agent_server.session.ports import Kit, Place, SubAgentTerms
 from agent_server.session.steering import WhileBusy
@@ -59,6 +59,7 @@ class FakeEquipment:
     warnings: tuple[str, ...] = ()
     prompt_while_busy: WhileBusy = "queue"
     receipts: bool = False
+    review: Review = "each"
     small: Model | None = None
     kits: int = 0
 

@@ -185,7 +185,7 @@ def test_void_text_is_named_for_clients_that_can_take_it_back() -> None:
 
 
 def test_the_current_model_is_always_among_the_choices() -> None:
-    (_, model) = options.config_options("ask", "gone/model", ("a", "b"))
+    (_, model, _) = options.config_options("ask", "gone/model", ("a", "b"))
 
     assert model["currentValue"] == "gone/model"
     assert [o["value"] for o in model["options"]] == ["gone/model", "a", "b"]  # pyright: ignore[reportGeneralTypeIssues]

@@ -8,6 +8,7 @@ from agent_server.front.params import config_choice, mode, session_id
 from agent_server.front.render.options import config_options, twin_updates
 from agent_server.front.rpc.dispatch import Incoming, Result
 from agent_server.loop.errors import ClientMistake
+from agent_server.loop.model import REVIEWS, Review
 from agent_server.session.session import Session
 
 
@@ -31,7 +32,7 @@ async def set_config_option(front: Front, incoming: Incoming) -> Result:
 
 def current_options(session: Session) -> list[Json]:
     """The session's config options, whole."""
-    return config_options(session.mode, session.model, session.models())
+    return config_options(session.mode, session.model, session.models(), session.review)
 
 
 def _answer(front: Front, session: Session, value: Json) -> Result:
@@ -53,7 +54,16 @@ async def _choose_model(session: Session, value: str) -> None:
     await session.set_model(value)
 
 
+async def _choose_review(session: Session, value: str) -> None:
+    known: Mapping[str, Review] = {review: review for review in REVIEWS}
+    review = known.get(value)
+    if review is None:
+        raise ClientMistake(f"value must be one of {', '.join(REVIEWS)}")
+    await session.set_review(review)
+
+
 _CHOOSERS: Mapping[str, Callable[[Session, str], Awaitable[None]]] = {
     "mode": _choose_mode_option,
     "model": _choose_model,
+    "review": _choose_review,
 }

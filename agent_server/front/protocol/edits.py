@@ -46,8 +46,9 @@ class EditProposed(Wire):
     """Names this edit in every message about it."""
     revision: int
     """Counts the changes of the proposal; a decision names the one it was made on."""
-    review: Literal["ask", "applied"]
-    """`ask`: the turn waits for `agent/edit/resolve`. `applied`: done already, shown for review."""
+    review: Literal["ask", "staged", "applied"]
+    """`ask`: the turn waits for `agent/edit/resolve`. `staged`: not on disk, asked about later together with others.
+    `applied`: done already, shown for review."""
     reason: str | None = None
     """Why the person is asked."""
     scopes: tuple[Scope, ...] = ("once",)

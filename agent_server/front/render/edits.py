@@ -12,7 +12,7 @@ from agent_server.loop.proposal import FileChange, Hunk, Proposal
 INLINE_LIMIT = 1024 * 1024
 """Bytes of UTF-8 of one text; a larger one is null and fetched with `edit/content` (protocol.md)."""
 
-Review = Literal["ask", "applied"]
+Review = Literal["ask", "staged", "applied"]
 
 
 def proposed(

@@ -3,13 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 from agent_server.front.blocks import Json
-from agent_server.loop.model import MODES, Mode
+from agent_server.loop.model import MODES, REVIEWS, Mode, Review
 
 MODE_NAMES: Mapping[Mode, tuple[str, str]] = {
     "ask": ("Ask", "Asks before every edit and command"),
     "accept_edits": ("Accept edits", "Edits inside the workspace are applied and shown afterwards"),
     "plan": ("Plan", "Only reads, and proposes a plan"),
     "auto": ("Auto", "Asks only where safety demands it"),
+}
+
+
+REVIEW_NAMES: Mapping[Review, tuple[str, str]] = {
+    "each": ("Each edit", "Asks about every edit when it comes"),
+    "turn": (
+        "Whole turn",
+        "Asks about all edits together, before a command or at the end of the turn",
+    ),
 }
 
 
@@ -24,11 +33,15 @@ def modes(current: Mode) -> Json:
     }
 
 
-def config_options(mode: Mode, model: str, models: Sequence[str]) -> list[Json]:
+def config_options(
+    mode: Mode, model: str, models: Sequence[str], review: Review = "each"
+) -> list[Json]:
     """Every option there is, the more important first. The current model is always among the choices."""
+    reviews = [(each, *REVIEW_NAMES[each]) for each in REVIEWS]
     return [
         _select("mode", "Mode", mode, [(m, *MODE_NAMES[m]) for m in MODES]),
         _select("model", "Model", model, [(m, m, None) for m in dict.fromkeys((model, *models))]),
+        _select("review", "Review", review, reviews, category=False),
     ]
 
 
@@ -41,13 +54,18 @@ def twin_updates(mode: Mode, options: list[Json]) -> list[Json]:
 
 
 def _select(
-    name: str, label: str, current: str, choices: Sequence[tuple[str, str, str | None]]
+    name: str,
+    label: str,
+    current: str,
+    choices: Sequence[tuple[str, str, str | None]],
+    *,
+    category: bool = True,
 ) -> Json:
-    """A select whose category is its id: both are ACP's own categories."""
+    """A select. Its category is its id, where that is one of ACP's."""
     return {
         "id": name,
         "name": label,
-        "category": name,
+        **({"category": name} if category else {}),
         "type": "select",
         "currentValue": current,
         "options": [_choice(*choice) for choice in choices],

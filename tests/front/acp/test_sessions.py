@@ -38,8 +38,8 @@ async def test_a_new_session_offers_modes_and_the_same_choices_as_options(tmp_pa
         answer = await world.client.request("session/new", {"cwd": str(tmp_path), "mcpServers": []})
 
         assert answer["modes"]["currentModeId"] == "ask"
-        assert [o["id"] for o in answer["configOptions"]] == ["mode", "model"]
-        assert [o["currentValue"] for o in answer["configOptions"]] == ["ask", "list/model"]
+        assert [o["id"] for o in answer["configOptions"]] == ["mode", "model", "review"]
+        assert [o["currentValue"] for o in answer["configOptions"]] == ["ask", "list/model", "each"]
 
 
 @pytest.mark.parametrize(
