@@ -83,7 +83,7 @@ def _sessions(arguments: Arguments) -> int:
         case "show":
             return anyio.run(sessions.show_session, path, session)
         case "delete":
-            return anyio.run(sessions.delete_session, path, session)
+            return anyio.run(sessions.delete_session, path, home.blobs, session)
         case "export":
             return _export(arguments, home)
         case "list" | None:

@@ -9,6 +9,7 @@ from agent_server.commands.output import one_line, say
 from agent_server.commands.transcript import render
 from agent_server.front.terminal.safe import printable
 from agent_server.loop.model import SessionId
+from agent_server.store.blobs import BlobStore
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
 
@@ -47,15 +48,15 @@ async def show_session(path: Path, session: str) -> int:
     return 0
 
 
-async def delete_session(path: Path, session: str) -> int:
-    """Forget a session.
+async def delete_session(path: Path, blobs: Path, session: str) -> int:
+    """Forget a session, and the texts below `blobs` that only it refers to.
 
     Raises:
         UnknownSession: no session has that id.
         SessionBusy: a process holds it; the sentence names it.
         StoreFailure: it could not be deleted.
     """
-    async with aclosing(SessionStore(path)) as store:
+    async with aclosing(SessionStore(path, blobs=BlobStore(blobs))) as store:
         await store.read(SessionId(session))  # does not make a file where there is none
         await store.delete(SessionId(session))
     say(f"Session {session} was deleted.")

@@ -1,12 +1,13 @@
 """Texts by their hash, beside the database: `blobs/ab/cdef…`, readable by their owner only.
 
 A blob is written to a synced file that is then renamed, so that a name stands for a whole text or for nothing. The same
-text is kept once. Blocking: callers on the event loop use a thread.
+text is kept once; a file's time is when it was last kept. Blocking: callers on the event loop use a thread.
 """
 
 import os
 import re
 import secrets
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from agent_server.loop.errors import StoreFailure
 from agent_server.store.text import pack, unpack
 
 _HASH = re.compile(r"sha256:([0-9a-f]{2})([0-9a-f]{62})")
+_NAME = re.compile(r"([0-9a-f]{2})/([0-9a-f]{62})")
 
 
 class BlobStore:
@@ -47,6 +49,37 @@ class BlobStore:
             raise StoreFailure(f"{path} is damaged: its content has another hash")
         return unpack(data)
 
+    # ---- what nobody needs -------------------------------------------------------------------------------------
+
+    def drop(self, hash: str, *, until_ms: int) -> bool:
+        """Remove a text that was not kept again after that time; whether it went. Never raises for the disk."""
+        return _drop(self._path(hash), until_ms)
+
+    def names(self) -> set[str]:
+        """The hashes of all texts that are kept."""
+        found = (_NAME.fullmatch(f"{path.parent.name}/{path.name}") for path in self._files())
+        return {f"sha256:{name[1]}{name[2]}" for name in found if name}
+
+    def clear_torn(self, *, until_ms: int) -> int:
+        """Remove what a process that died was writing before that time; how many."""
+        torn = [path for path in self._files() if path.suffix == ".tmp"]
+        return sum(_drop(path, until_ms) for path in torn)
+
+    def take_turn(self, now_ms: int, *, every_ms: int) -> bool:
+        """Whether it is time to look for what nobody needs; then it is not again before `every_ms` have passed."""
+        mark = self._folder / ".collected"
+        try:
+            if mark.exists() and now_ms - _time_ms(mark) < every_ms:
+                return False
+            os.close(os.open(mark, os.O_WRONLY | os.O_CREAT, 0o600))
+            os.utime(mark, (now_ms / 1000, now_ms / 1000))
+        except OSError:  # no folder, or one we may not write to: nothing to collect
+            return False
+        return True
+
+    def _files(self) -> Iterator[Path]:
+        return self._folder.glob("??/*")
+
     def _path(self, hash: str) -> Path:
         found = _HASH.fullmatch(hash)
         if found is None:
@@ -75,11 +108,28 @@ class BlobStore:
 
 
 def _holds(path: Path, size: int) -> bool:
-    """Whether the text is there; one of another length is not it, and is written anew."""
+    """Whether the text is there, and now young; one of another length is not it, and is written anew."""
     try:
-        return path.stat().st_size == size
+        if path.stat().st_size != size:
+            return False
+        os.utime(path)
     except FileNotFoundError:
         return False
+    return True
+
+
+def _drop(path: Path, until_ms: int) -> bool:
+    try:
+        if _time_ms(path) > until_ms:
+            return False
+        os.unlink(path)  # noqa: PTH108  as the tests break it
+    except OSError:
+        return False
+    return True
+
+
+def _time_ms(path: Path) -> int:
+    return path.stat().st_mtime_ns // 1_000_000
 
 
 def _sync(folder: Path) -> None:

@@ -7,13 +7,18 @@ does is `session/`'s business; here it is a row, a log, receipts, grants and a l
 import contextlib
 import secrets
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar, Unpack
 
+import anyio.to_thread
+
 from agent_server.loop.errors import StoreFailure, UnknownSession
 from agent_server.loop.model import Mode, SessionId
-from agent_server.store import grants, listing, locks, receipts
+from agent_server.store import garbage, grants, listing, locks, receipts
+from agent_server.store.blobs import BlobStore
 from agent_server.store.database import Database, Pulse
 from agent_server.store.edits import StoredJournal
 from agent_server.store.forks import fork
@@ -26,21 +31,15 @@ from agent_server.store.times import Clock, from_ms, now_ms
 
 T = TypeVar("T")
 
-_DELETE = """
-    WITH RECURSIVE gone (id) AS (
-        VALUES (?)
-        UNION
-        SELECT session.id FROM session JOIN gone ON session.parent = gone.id WHERE delegated_by IS NOT NULL
-    )
-    DELETE FROM session WHERE id IN (SELECT id FROM gone)
-"""
-
 
 class SessionStore:
     """Every method raises `StoreFailure` when the file cannot be used; then nothing of that call was kept."""
 
-    def __init__(self, path: Path, *, clock: Clock = now_ms) -> None:
-        """`path` is the database file; it need not exist."""
+    def __init__(
+        self, path: Path, *, blobs: BlobStore | None = None, clock: Clock = now_ms
+    ) -> None:
+        """`path` is the database file; it need not exist. `blobs` are the texts that its journals refer to."""
+        self._blobs = blobs
         self._token = secrets.token_hex(8)
         self._clock = clock
         self._database = Database(path, pulse=Pulse(locks.BEAT_S, self._beat))
@@ -165,7 +164,9 @@ class SessionStore:
         return ((), None) if found is None else found
 
     async def delete(self, session: SessionId) -> None:
-        """Forget a session: its log, receipts and grants, and its sub-agents' too. Forks of it stay, without a parent.
+        """Forget a session: its log, receipts, grants and texts, and its sub-agents' too.
+
+        Forks of it stay, without a parent, and texts that another session refers to.
 
         Raises:
             UnknownSession: no session has that id.
@@ -173,13 +174,30 @@ class SessionStore:
         """
         at = self._clock()
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> Mapping[str, int]:
             _named(session, _select(connection, session))
             locks.refuse_others(connection, session, self._token, at)
-            connection.execute(_DELETE, (session,))
+            texts = garbage.only_of(connection, session)
+            connection.execute(garbage.DELETE, (session,))
             grants.revoke_all(connection, session)
+            return texts
 
-        await self._run(session, write)
+        texts = await self._run(session, write)
+        if self._blobs is not None and texts:
+            # A text that is younger than our last word of it was kept for somebody who is about to name it.
+            await anyio.to_thread.run_sync(_drop, self._blobs, texts)
+
+    async def collect(self) -> int:
+        """Remove texts that no session refers to and nobody kept for a day; at most once a day. How many went."""
+        blobs, now = self._blobs, self._clock()
+        if blobs is None or not await anyio.to_thread.run_sync(
+            partial(blobs.take_turn, now, every_ms=garbage.DAY_MS)
+        ):
+            return 0
+        named = await self._database.read(garbage.named)
+        if named is None:
+            return 0
+        return await anyio.to_thread.run_sync(_collect, blobs, named, now - garbage.DAY_MS)
 
     async def acquire(self, session: SessionId) -> None:
         """Hold a session for writing until `release` or `aclose`; holding it twice is fine.
@@ -270,6 +288,16 @@ class SessionStore:
 
     def _beat(self, connection: sqlite3.Connection) -> None:
         locks.beat(connection, self._token, self._clock())
+
+
+def _drop(blobs: BlobStore, texts: Mapping[str, int]) -> int:
+    return sum(blobs.drop(name, until_ms=at) for name, at in texts.items())
+
+
+def _collect(blobs: BlobStore, named: Set[str], until_ms: int) -> int:
+    unnamed = islice(blobs.names() - named, garbage.MOST)
+    torn = blobs.clear_torn(until_ms=until_ms)
+    return torn + sum(blobs.drop(name, until_ms=until_ms) for name in unnamed)
 
 
 def _insert(connection: sqlite3.Connection, record: SessionRecord, at: int) -> None:

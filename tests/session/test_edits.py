@@ -14,7 +14,7 @@ from agent_server.edits.files import Form
 from agent_server.edits.hashes import bytes_hash
 from agent_server.edits.journal import Cause, Content, FileRecord, Line
 from agent_server.loop.action import Answer
-from agent_server.loop.errors import ClientMistake, EditRefused, StaleRevision
+from agent_server.loop.errors import ClientMistake, EditRefused, StaleRevision, StoreFailure
 from agent_server.loop.events import EditChanged, TextDelta
 from agent_server.loop.model import (
     CallKey,
@@ -30,6 +30,7 @@ from agent_server.loop.model import (
     UserEntry,
 )
 from agent_server.loop.proposal import EditState
+from agent_server.session import sessions as sessions_module
 from agent_server.session.edits import SessionEdits
 from agent_server.session.ports import Kit, Place
 from agent_server.session.session import Session
@@ -251,6 +252,22 @@ async def test_asking_for_what_is_not_there_is_a_mistake(work: Path):
             await SessionEdits(session).revert("x0")
         with pytest.raises(ClientMistake, match="no checkpoint"):
             await SessionEdits(session).restore("c-x0")
+
+
+async def test_texts_that_nobody_needs_any_more_are_removed_once_sessions_are_at_work(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+):
+    collected = anyio.Event()
+
+    async def collect(_: SessionStore) -> int:
+        collected.set()
+        raise StoreFailure("the disk is gone")
+
+    monkeypatch.setattr(sessions_module, "COLLECT_AFTER_S", 0)
+    monkeypatch.setattr(SessionStore, "collect", collect)
+    async with conversation(work, DONE) as session:
+        await collected.wait()
+        assert (await session.prompt(said("hi"))).text == "Done."
 
 
 # ---- what a dead process left open -----------------------------------------------------------------------
