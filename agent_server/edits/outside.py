@@ -7,7 +7,7 @@ content, so that a touch, a save without a change, or our own edit is no news.
 
 import os
 import threading
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -133,11 +133,14 @@ def note(news: Iterable[News], cwd: str) -> str | None:
     for how in ("changed", "deleted"):
         names = [os.path.relpath(n.path, cwd) for n in each if n.how == how]
         if names:
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            said.append(
-                f"{how} since you read it, not by an edit of yours: {', '.join(names[:NAMED])}{more}"
-            )
+            said.append(f"{how} since you read it, not by an edit of yours: {listed(names)}")
     return f"({'; '.join(said)}. Read again before you rely on what you saw.)" if said else None
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _signature(path: str) -> Signature | None:

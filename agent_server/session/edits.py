@@ -1,11 +1,13 @@
 """The files a session changed, as a client asks about them: checkpoints, going back, and what a crash had left open."""
 
 from dataclasses import replace
+from os.path import relpath
 
 from anyio import to_thread
 
 from agent_server.edits.checkpoint import Checkpoint, checkpoints
 from agent_server.edits.journal import Transaction
+from agent_server.edits.outside import listed
 from agent_server.edits.recovery import recover, tidy
 from agent_server.edits.transaction import Transactions
 from agent_server.edits.transaction_record import proposal_of
@@ -73,6 +75,7 @@ class SessionEdits:
             )
         rewound = await restore(transactions, checkpoint, others=others)
         self._tell(rewound, TurnId(""))
+        self._say(rewound, "set files back to how they were earlier")
         return rewound
 
     async def revert(self, txn: str, revision: int | None = None, part: Part = ALL) -> Rewound:
@@ -94,6 +97,8 @@ class SessionEdits:
             )
         rewound = await revert(transactions, txn, part)
         await self._tell_of(transactions, txn, rewound, part)
+        some = part != ALL or bool(rewound.left)
+        self._say(rewound, "took back a part of an edit" if some else "took back an edit")
         return rewound
 
     async def undo(self, *, turn: bool = False) -> Rewound:
@@ -107,6 +112,10 @@ class SessionEdits:
         transactions = await self._changing()
         rewound = await undo_last(transactions, turn=turn)
         self._tell(rewound, TurnId(""))
+        some = "what could be taken back of " if rewound.left else ""
+        self._say(
+            rewound, f"took back {some}the {'edits of the last turn' if turn else 'last edit'}"
+        )
         return rewound
 
     async def tidy(self) -> None:
@@ -164,6 +173,12 @@ class SessionEdits:
         shown = await to_thread.run_sync(proposal_of, transaction, transactions.blobs)
         hunks = _hunks(shown, rewound, part)
         self._session.emit(EditChanged(turn, shown, transaction.state, hunks))
+
+    def _say(self, rewound: Rewound, what: str) -> None:
+        """To the model: its own words in the conversation no longer say what is in the files."""
+        if rewound.state == "applied" and rewound.changes:
+            names = listed([relpath(change.path, self._session.cwd) for change in rewound.changes])
+            self._session.say_aside(f"(The person {what}: {names}.)")
 
     def _tell(self, rewound: Rewound, turn: TurnId) -> None:
         if rewound.proposal is None:

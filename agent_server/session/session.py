@@ -102,7 +102,7 @@ class Session:
         self.left_open: tuple[EditChanged, ...] = ()
         """Edits that a dead process had left open, as they are now (session/edits.py)."""
         self.read_only = read_only
-        self._aside = aside
+        self._asides = [] if aside is None else [aside]
         self._profile = profile
         self.log = log
         self.system_prompt: str | None = None
@@ -243,6 +243,10 @@ class Session:
                 running.add(parts)
                 return Steered("steered", turn)
 
+    def say_aside(self, sentence: str) -> None:
+        """Let the model hear this with the next prompt, or before the next request of a turn that runs."""
+        self._asides.append(sentence)
+
     async def answer(self, item: Prompt) -> TurnResult:
         """What a submitted prompt came to; also after its `cancel`. Cancelling this wait cancels nothing."""
         await item.done.wait()
@@ -357,9 +361,8 @@ class Session:
         kit, context = await self.ready()
         if self._title.begin(item.parts):
             self._show_title()
-        aside, self._aside = self._aside, None
         seen = await self._noticing.parts(self.client, kit.policy, self.entries)
-        parts = (*(() if aside is None else (Text(aside),)), *item.parts, *seen)
+        parts = (*map(Text, self._take_asides()), *item.parts, *seen)
         item.control.news = self._news
         turn = self.running = self._turn(item, kit, context)
         if not item.asked:
@@ -409,14 +412,19 @@ class Session:
             control=item.control,
         )
 
+    def _take_asides(self) -> list[str]:
+        asides, self._asides = self._asides, []
+        return asides
+
     async def _news(self) -> str | None:
-        """Files that are no longer as the model saw them (loop.md F39)."""
-        kit, _ = await self.ready()
-        if kit.transactions is None:
-            return None
-        if self._outside is None:
-            self._outside = Outside(kit.transactions.documents, self.marks)
-        return note(await self._outside.news(), self.cwd)
+        """What was said aside while the turn ran, and files that are no longer as the model saw them (loop.md F39)."""
+        said, transactions = self._take_asides(), self.transactions
+        if transactions is not None:
+            if self._outside is None:
+                self._outside = Outside(transactions.documents, self.marks)
+            outside = note(await self._outside.news(), self.cwd)
+            said += [] if outside is None else [outside]
+        return "\n".join(said) or None
 
     def emit(self, event: Event) -> None:
         """Show an event to whoever is connected."""

@@ -13,22 +13,27 @@ from agent_server.edits.encodings import UTF8
 from agent_server.edits.files import Form
 from agent_server.edits.hashes import bytes_hash
 from agent_server.edits.journal import Cause, Content, FileRecord, Line
+from agent_server.edits.undo import Part
 from agent_server.loop.action import Answer
 from agent_server.loop.errors import ClientMistake, EditRefused, StaleRevision, StoreFailure
 from agent_server.loop.events import EditChanged, TextDelta
 from agent_server.loop.model import (
     CallKey,
     Entry,
+    JsonObject,
     Reply,
     ReplyEntry,
     ResultEntry,
     SessionId,
     StartedEntry,
+    Text,
     ToolCall,
+    ToolResult,
     TurnId,
     Usage,
     UserEntry,
 )
+from agent_server.loop.ports import CallContext
 from agent_server.loop.proposal import EditState
 from agent_server.session import sessions as sessions_module
 from agent_server.session.edits import SessionEdits
@@ -38,7 +43,7 @@ from agent_server.session.sessions import Sessions
 from agent_server.store.blobs import BlobStore
 from agent_server.store.sessions import SessionStore
 from tests.fakes.edits import asking
-from tests.fakes.loop import Say, said
+from tests.fakes.loop import FakeTool, Say, said
 from tests.fakes.session import RecordingClient
 from tests.fakes.workbench import JournaledWorkbench
 
@@ -252,6 +257,64 @@ async def test_asking_for_what_is_not_there_is_a_mistake(work: Path):
             await SessionEdits(session).revert("x0")
         with pytest.raises(ClientMistake, match="no checkpoint"):
             await SessionEdits(session).restore("c-x0")
+
+
+@pytest.mark.parametrize(
+    ("back", "words"),
+    [
+        ("restore", "(The person set files back to how they were earlier: a.py.)"),
+        ("undo", "(The person took back the edits of the last turn: a.py.)"),
+        ("revert", "(The person took back an edit: a.py.)"),
+        ("part", "(The person took back a part of an edit: a.py.)"),
+    ],
+)
+async def test_the_model_hears_what_the_person_took_back_in_front_of_the_next_prompt(
+    work: Path, back: str, words: str
+):
+    """Once, and kept with the prompt: the log says what the model knew."""
+    (work / "a.py").write_text("one\n")
+    client = RecordingClient()
+    steps = (edits("a.py", "one", "two"), DONE, DONE, DONE)
+    async with conversation(work, *steps, client=client) as session:
+        await session.prompt(said("go"))
+        own, shown = SessionEdits(session), client.of(EditChanged)[-1]
+        assert isinstance(shown, EditChanged)
+        (file,) = shown.proposal.files
+        match back:
+            case "restore":
+                await own.restore((await own.checkpoints())[0].id)
+            case "undo":
+                await own.undo(turn=True)
+            case "revert":
+                await own.revert(shown.proposal.txn)
+            case _:
+                await own.revert(shown.proposal.txn, part=Part(file.path, file.hunks[0].id))
+        await session.prompt(said("on"))
+        await session.prompt(said("and on"))
+        prompts = [e.parts for e in session.entries if isinstance(e, UserEntry)]
+
+    assert [p for p in prompts if words in str(p)] == [(Text(words), Text("on"))]
+
+
+async def test_the_running_turn_hears_what_is_taken_back_while_it_works(work: Path):
+    (work / "a.py").write_text("one\n")
+    client = RecordingClient()
+    bench = JournaledWorkbench(
+        work.parent, edits("a.py", "one", "two"), Say("", (("pause", "{}"),)), DONE
+    )
+
+    async def pause(context: CallContext, arguments: JsonObject) -> ToolResult:
+        shown = client.of(EditChanged)[-1]
+        assert isinstance(shown, EditChanged)
+        await SessionEdits(session).revert(shown.proposal.txn)
+        return ToolResult(True, "rested")
+
+    bench.tools = (FakeTool("pause", pause),)
+    async with opened(bench) as sessions:
+        session = await sessions.new(cwd=str(work), client=client)
+        await session.prompt(said("go"))
+
+    assert "(The person took back an edit: a.py.)" in str(bench.script.requests[-1].messages[-1])
 
 
 async def test_texts_that_nobody_needs_any_more_are_removed_once_sessions_are_at_work(
