@@ -17,6 +17,9 @@ type Verdict = EditDecision["verdict"];
 export class Reviewing implements vscode.Disposable {
   private readonly watched: vscode.Disposable[];
   private typed = 0;
+  private readonly versions = new WeakMap<vscode.TextDocument, number>();
+  /** The last decision was made in the diff, by a key or a click: the keyboard goes back to the editor behind it. */
+  private inEditor = false;
 
   constructor(
     private readonly reviews: Reviews,
@@ -25,6 +28,7 @@ export class Reviewing implements vscode.Disposable {
     this.watched = [
       reviews.onDidChange((event) => void this.follow(event)),
       vscode.workspace.onDidChangeTextDocument((change) => this.changed(change)),
+      vscode.window.onDidChangeTextEditorSelection((change) => this.moved(change)),
       vscode.window.onDidChangeActiveTextEditor((editor) => setReviewing(editor)),
     ];
   }
@@ -62,10 +66,10 @@ export class Reviewing implements vscode.Disposable {
         await this.resolved(event.told.txn, event.decisions);
         return;
       case "state":
-        await this.moved(event.told.txn);
+        await this.ended(event.told.txn);
         return;
       case "lost":
-        for (const txn of this.reviews.all.keys()) await this.moved(txn);
+        for (const txn of this.reviews.all.keys()) await this.ended(txn);
         return;
       case "revision":
       case "edited":
@@ -94,7 +98,7 @@ export class Reviewing implements vscode.Disposable {
     }
   }
 
-  private async moved(txn: string): Promise<void> {
+  private async ended(txn: string): Promise<void> {
     const review = this.reviews.review(txn);
     if (review === undefined || isOpen(review)) return;
     await this.close(txn);
@@ -120,11 +124,19 @@ export class Reviewing implements vscode.Disposable {
     const mine = vscode.workspace.textDocuments.filter((one) => one.uri.scheme === PROPOSAL && one.uri.query === txn);
     for (const document of mine) if (document.isDirty) await document.save();
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => isDiffOf(tab, txn));
-    if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, true);
+    if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, !this.inEditor);
+  }
+
+  /** A cursor that keys moved in a document that is another since: somebody types there. */
+  private moved({ textEditor, kind }: vscode.TextEditorSelectionChangeEvent): void {
+    const { document } = textEditor;
+    const before = this.versions.get(document) ?? document.version;
+    this.versions.set(document, document.version);
+    const byKeys = kind === vscode.TextEditorSelectionChangeKind.Keyboard;
+    if (byKeys && document.uri.scheme === "file" && before !== document.version) this.typed = Date.now();
   }
 
   private changed({ document }: vscode.TextDocumentChangeEvent): void {
-    if (document.uri.scheme === "file") this.typed = Date.now();
     const subject = document.uri.scheme === PROPOSAL ? subjectOf(this.reviews, document.uri) : undefined;
     if (subject !== undefined) this.reviews.dispatch({ kind: "edited", ...subject, text: document.getText() });
   }
@@ -133,12 +145,14 @@ export class Reviewing implements vscode.Disposable {
 
   /** One hunk: the given one, or that at the cursor. */
   async decideHunk(verdict: Verdict, given?: Subject & { readonly hunk: string }): Promise<void> {
+    this.inEditor = true;
     const at = given ?? this.atCursor();
     if (at !== undefined) await this.reviews.decide(at.txn, [{ uri: at.uri, hunk: at.hunk, verdict }]);
   }
 
   /** A whole file, with what the person made of it. */
   async decideFile(verdict: Verdict, given?: Subject): Promise<void> {
+    this.inEditor = given === undefined || this.inFront() !== undefined;
     const subject = given ?? this.inFront();
     if (subject === undefined) return;
     const file = this.reviews.file(subject);
@@ -146,6 +160,7 @@ export class Reviewing implements vscode.Disposable {
   }
 
   async decideAll(verdict: Verdict): Promise<void> {
+    this.inEditor = false;
     for (const review of this.reviews.open) {
       const decisions = openFiles(review).flatMap((file) => decisionsOn(file, verdict));
       await this.reviews.decide(review.txn, decisions);

@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "6090960a2b6992d3";
+export const SCHEMA_HASH = "37f78e897c55927c";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -208,8 +208,9 @@ export interface EditProposed {
   readonly txn: string;
   /** Counts the changes of the proposal; a decision names the one it was made on. */
   readonly revision: number;
-  /** `ask`: the turn waits for `agent/edit/resolve`. `applied`: done already, shown for review. */
-  readonly review: "ask" | "applied";
+  /** `ask`: the turn waits for `agent/edit/resolve`. `staged`: not on disk, asked about later together with others.
+`applied`: done already, shown for review. */
+  readonly review: "ask" | "staged" | "applied";
   /** Why the person is asked. */
   readonly reason?: string | null;
   /** How far a yes may reach. */
@@ -249,8 +250,34 @@ export interface EditorCapabilities {
   readonly save?: boolean;
   /** Answers `agent/editor/diagnostics`. */
   readonly diagnostics?: boolean;
+  /** Answers `agent/editor/selection`. */
+  readonly selection?: boolean;
+  /** Answers `agent/editor/openFiles`. */
+  readonly openFiles?: boolean;
   /** Answers `agent/editor/openDiff`, which comes for the command `agent.showChanges` only. */
   readonly openDiff?: boolean;
+}
+
+/** A document that the person has open. */
+export interface EditorFile {
+  readonly uri: string;
+  /** It has changes that are not saved. */
+  readonly dirty?: boolean;
+}
+
+/** In tabs or windows; not what only a plugin holds open. */
+export interface EditorFiles {
+  readonly files: readonly EditorFile[];
+}
+
+/** Where the person is, in the document they are in or were in last. */
+export interface EditorSelection {
+  /** Null: in none. */
+  readonly uri?: string | null;
+  /** Empty: only a cursor. */
+  readonly range?: Range | null;
+  /** What is selected. */
+  readonly text?: string | null;
 }
 
 /** The `data` of an error. The sentence for people is the error's `message`. */
@@ -330,6 +357,11 @@ export interface ListCheckpoints {
 export interface ListSessionsCommand {
   /** A folder; null: the current one. */
   readonly uri?: string | null;
+}
+
+/** Asks what the person has before them, as a turn begins. */
+export interface LookAtEditor {
+  readonly sessionId: string;
 }
 
 /** Where the session works. */
@@ -650,6 +682,8 @@ export interface ServerRequests {
   readonly "agent/edit/apply": { readonly params: ApplyEdit; readonly result: EditApplied };
   readonly "agent/editor/save": { readonly params: SaveDocument; readonly result: DocumentSaved };
   readonly "agent/editor/diagnostics": { readonly params: DiagnosticsRequest; readonly result: DiagnosticsReport };
+  readonly "agent/editor/selection": { readonly params: LookAtEditor; readonly result: EditorSelection };
+  readonly "agent/editor/openFiles": { readonly params: LookAtEditor; readonly result: EditorFiles };
   readonly "agent/editor/openDiff": { readonly params: OpenDiff; readonly result: DiffOpened };
 }
 

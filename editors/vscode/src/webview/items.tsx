@@ -82,14 +82,9 @@ function Tool({ item }: { readonly item: ToolItem }) {
   return (
     <div class={`tool ${item.status}`} data-tool={item.id}>
       <div class="tool-row">
-        <button
-          type="button"
-          class="line"
-          aria-expanded={open}
-          aria-label={`${verb} ${object}, ${item.status.replace("_", " ")}${outcome === "" ? "" : `, ${outcome}`}`}
-          onClick={() => setOpen(!open)}
-        >
+        <button type="button" class="line" aria-expanded={open} onClick={() => setOpen(!open)}>
           <Icon name={STATUS_ICONS[item.status]} />
+          <span class="hidden">{item.status.replace("_", " ")}: </span>
           <span class="verb">{verb}</span>
           <span class="object">{object}</span>
           {outcome !== "" && <span class="outcome">{outcome}</span>}

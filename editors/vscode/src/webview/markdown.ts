@@ -84,7 +84,7 @@ const ALLOWED = {
     "tr",
     "ul",
   ],
-  ALLOWED_ATTR: ["class", "href", "start", "title"],
+  ALLOWED_ATTR: ["class", "href", "start", "tabindex", "title"],
   ALLOW_DATA_ATTR: false,
 };
 
@@ -92,8 +92,12 @@ export function toHtml(text: string): string {
   return purify.sanitize(renderer.render(text), ALLOWED);
 }
 
+/** A block of code, which scrolls sideways and so must be reached by keys. */
 function highlight(code: string, info: string): string {
   const language = info.trim().split(/\s/)[0] ?? "";
-  if (code.length > HIGHLIGHT_LIMIT || hljs.getLanguage(language) === undefined) return "";
-  return hljs.highlight(code, { language, ignoreIllegals: true }).value;
+  const coloured = code.length <= HIGHLIGHT_LIMIT && hljs.getLanguage(language) !== undefined;
+  const html = coloured
+    ? hljs.highlight(code, { language, ignoreIllegals: true }).value
+    : renderer.utils.escapeHtml(code);
+  return `<pre tabindex="0"><code>${html}</code></pre>`;
 }
