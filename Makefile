@@ -19,6 +19,7 @@ BIN := .venv/bin
 # inline-snapshot cannot write from several processes; `make snap` uses one.
 PYTEST := $(BIN)/pytest -n $(WORKERS) --inline-snapshot=disable
 CLIENTS := tests/e2e/clients
+VSCODE := editors/vscode
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command 'make lock'
 
@@ -77,13 +78,14 @@ bench: .venv/.stamp ## start-up, streaming, sessions and loading, beside their f
 	$(BIN)/python -m benchmarks.loading
 
 ##@ Make
-.PHONY: setup schema snap lock
+.PHONY: setup schema snap lock vsix
 
 setup: .venv/.stamp $(CLIENTS)/node_modules/.stamp ## .venv with .venv/bin/agent-server, and the test clients
 
 schema: .venv/.stamp ## write protocol/schema.json, and the types made from it, anew from the code
 	$(BIN)/agent-server schema >protocol/schema.json.new
 	mv protocol/schema.json.new protocol/schema.json
+	node $(VSCODE)/scripts/protocol.mjs
 	$(BIN)/python scripts/protocol_types.py
 
 snap: .venv/.stamp ## fill in and correct inline snapshots: read the diff
@@ -92,6 +94,13 @@ snap: .venv/.stamp ## fill in and correct inline snapshots: read the diff
 lock: .venv/.stamp ## resolve the dependencies of pyproject.toml anew (UPGRADE=--upgrade: to the newest)
 	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --output-file requirements.lock
 	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --group dev --output-file requirements-dev.lock
+
+vsix: .venv/.stamp $(VSCODE)/node_modules/.stamp ## editors/vscode/agent-server.vsix, with the server in it
+	rm -rf $(VSCODE)/server
+	VIRTUAL_ENV=.venv $(BIN)/uv build --quiet --wheel --no-build-isolation --offline --out-dir $(VSCODE)/server .
+	cp requirements.lock $(VSCODE)/server/
+	cd $(VSCODE) && npm run --silent package
+	@ls -l $(VSCODE)/agent-server.vsix
 
 # uv comes by pip and its hash is checked like every other. It then makes the environment equal to the lock
 # (pip is not in it), so a broken or foreign .venv is made anew. Where only pip is told how to reach an index (pip.conf,
@@ -114,4 +123,9 @@ lock: .venv/.stamp ## resolve the dependencies of pyproject.toml anew (UPGRADE=-
 # published. This reads the same lock and checks the same hashes, and leaves the lock as it is.
 $(CLIENTS)/node_modules/.stamp: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json
 	cd $(CLIENTS) && npm install --no-save --ignore-scripts --no-progress --loglevel=error
+	@touch $@
+
+# Not `npm ci` either, for the same reason.
+$(VSCODE)/node_modules/.stamp: $(VSCODE)/package.json $(VSCODE)/package-lock.json
+	cd $(VSCODE) && npm install --no-save --ignore-scripts --no-progress --loglevel=error
 	@touch $@
