@@ -10,8 +10,15 @@ import pytest
 
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import CallFinished, EditChanged, Event, StateChanged, TurnDone
-from agent_server.loop.model import DoneReason, ResultEntry, Text, ToolResult, UserEntry
-from agent_server.loop.ports import ToolMessage, UserMessage
+from agent_server.loop.model import (
+    DoneReason,
+    JsonObject,
+    ResultEntry,
+    Text,
+    ToolResult,
+    UserEntry,
+)
+from agent_server.loop.ports import CallContext, ToolMessage, UserMessage
 from agent_server.loop.proposal import FileDecision, Resolution
 from agent_server.loop.reviewing import UNRECORDED
 from agent_server.session.edits import SessionEdits
@@ -317,3 +324,25 @@ async def test_a_turn_that_breaks_while_it_asks_applies_nothing(tmp_path: Path) 
         assert r.text == "one\ntwo\nthree\n"
         await r.prompt()
         assert "were given up" in r.told()
+
+
+async def test_taking_back_an_earlier_edit_meanwhile_writes_nothing_that_is_staged(
+    tmp_path: Path,
+) -> None:
+    """A client may revert while a turn runs: the engine knows nothing of what is staged."""
+
+    async def body(context: CallContext, arguments: JsonObject) -> ToolResult:
+        del context, arguments
+        await SessionEdits(r.session).undo()
+        return ToolResult(True, r.text)
+
+    undo = FakeTool("todo", body, read_only=True)
+    first = calls(edit("one", "1"))
+    then = calls(edit("three", "3"), ("todo", {}))
+    steps = first, DONE, then, DONE
+    async with room(tmp_path, *steps, answers=(YES, Answer("reject")), tools=(undo,)) as r:
+        await r.prompt()
+        assert r.text == "1\ntwo\nthree\n"
+        await r.prompt()
+
+        assert r.person.seen[1] == r.text == "one\ntwo\nthree\n"

@@ -1,0 +1,42 @@
+"""Where the past is cut: our own nudges are nobody's task (context/compact.py)."""
+
+from agent_server.context.compact import choose_cut, extract, quoted_task
+from agent_server.loop.model import (
+    CallKey,
+    Entry,
+    Reply,
+    ReplyEntry,
+    ResultEntry,
+    Text,
+    ToolCall,
+    ToolResult,
+    TurnId,
+    Usage,
+    UserEntry,
+)
+
+T = TurnId("t1")
+TASK = UserEntry(T, (Text("paint it blue"),))
+NUDGE = UserEntry(T, (Text("(changed since you read it: a.py)"),), "nudge")
+
+
+def step(number: int) -> list[Entry]:
+    key = CallKey(number, 0)
+    call = ToolCall(key, f"c{number}", "read", "{}")
+    reply = Reply("", (call,), "tool_calls", "m", Usage())
+    return [ReplyEntry(T, number, reply), ResultEntry(T, key, ToolResult(True, "x"), "none")]
+
+
+LOG: list[Entry] = [TASK, *step(1), *step(2), *step(3), NUDGE, *step(4), *step(5)]
+
+
+def test_a_nudge_is_not_quoted_as_the_task() -> None:
+    assert quoted_task(LOG, len(LOG)) == "The task, in the person's words:\npaint it blue\n\n"
+
+
+def test_a_nudge_is_not_among_what_the_person_asked() -> None:
+    assert "changed since" not in extract(LOG, len(LOG))
+
+
+def test_a_nudge_in_the_middle_of_a_turn_is_not_what_the_cut_protects() -> None:
+    assert choose_cut(LOG, forced=True) == len(LOG) - 2
