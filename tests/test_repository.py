@@ -1,5 +1,6 @@
 """The repository's promises about itself, our choice."""
 
+import json
 import re
 import subprocess
 import tomllib
@@ -12,10 +13,20 @@ from agent_server.version import __version__
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
+NPM_LOCKS = ("editors/vscode/package-lock.json", "tests/e2e/clients/package-lock.json")
 # Split, so that this file does not name them either.
 REGISTRIES = re.compile(
-    "|".join(("pypi" + r"\.org", "python" + "hosted", "registry" + r"\.npmjs", "crates" + r"\.io"))
+    "|".join(
+        (
+            "pypi" + r"\.org",
+            "python" + "hosted",
+            "npmjs" + r"\.",
+            "yarn" + "pkg",
+            "crates" + r"\.io",
+        )
+    )
 )
+MACHINE_PATHS = re.compile(rf"(?<![\w.~$}}-])(?:{re.escape(str(ROOT))}|/root|/tmp/tmp)/")
 
 
 def committed_texts() -> list[tuple[str, str]]:
@@ -36,6 +47,24 @@ def test_the_baked_version_is_the_projects() -> None:
 
 def test_no_committed_file_names_a_package_registry() -> None:
     assert [name for name, text in committed_texts() if REGISTRIES.search(text)] == []
+
+
+def test_no_committed_file_names_a_path_of_the_machine_it_was_written_on() -> None:
+    assert [name for name, text in committed_texts() if MACHINE_PATHS.search(text)] == []
+
+
+def test_every_lock_of_npm_is_looked_at() -> None:
+    assert {n for n, _ in committed_texts() if n.endswith("package-lock.json")} == set(NPM_LOCKS)
+
+
+@pytest.mark.parametrize("name", NPM_LOCKS)
+def test_every_package_locked_for_npm_has_a_hash_and_no_host(name: str) -> None:
+    packages = json.loads((ROOT / name).read_text(encoding="utf-8"))["packages"]
+    locked = {path: package for path, package in packages.items() if path}
+
+    assert locked
+    assert [path for path, package in locked.items() if "integrity" not in package] == []
+    assert [path for path, package in locked.items() if "resolved" in package] == []
 
 
 @pytest.mark.parametrize("name", LOCKS)
