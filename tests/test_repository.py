@@ -26,7 +26,7 @@ REGISTRIES = re.compile(
         )
     )
 )
-MACHINE_PATHS = re.compile(rf"(?<![\w.~$}}-])(?:{re.escape(str(ROOT))}|/root|/tmp/tmp)/")
+MACHINE_PATHS = re.compile(rf"(?<![\w.~$}}-])(?:{re.escape(str(ROOT))}|/root|/tmp/tmp\w*)/")
 
 
 def committed_texts() -> list[tuple[str, str]]:
