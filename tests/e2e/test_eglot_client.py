@@ -1,4 +1,4 @@
-"""eglot in Emacs, a client with none of our code: it prompts, is asked, gets the edit, undoes it, uses a code action."""
+"""eglot in Emacs, a client with none of our code: it prompts, is asked, gets the edit, undoes it, has actions."""
 
 import json
 import subprocess
