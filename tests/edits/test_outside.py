@@ -45,6 +45,18 @@ async def test_a_file_that_changed_since_it_was_read_is_told_once(ground: Ground
     assert (await ground.news(), await ground.news()) == (["changed a.py"], [])
 
 
+async def test_a_file_that_goes_on_changing_is_not_told_again_before_it_is_read_again(
+    ground: Ground,
+) -> None:
+    await ground.read()
+    found: list[list[str]] = []
+    for text in ("two\n", "three\n"):
+        ground.path.write_text(text)
+        found.append(await ground.news())
+
+    assert found == [["changed a.py"], []]
+
+
 async def test_a_change_between_reading_and_the_first_look_is_told(ground: Ground) -> None:
     await ground.read()
     ground.path.write_text("two\n")

@@ -11,7 +11,7 @@ from tests.fakes.edits import asking
 from tests.fakes.front import served as acp
 from tests.fakes.loop import Say
 from tests.fakes.workbench import JournaledWorkbench
-from tests.front.lsp.lsp_client import prompt_params
+from tests.front.lsp.lsp_client import STOCK, prompt_params
 from tests.front.lsp.world import served as lsp
 
 pytestmark = pytest.mark.anyio
@@ -105,6 +105,21 @@ async def test_a_client_with_our_plugin_sees_what_is_staged_and_decides_it_as_on
     ends = {s["txn"]: s["state"] for s in client.of("agent/edit/state")}
     assert [ends[p["txn"]] for p in (*staged, asked)] == ["abandoned", "abandoned", "applied"]
     assert client.of("agent/session/request_permission") == []
+
+
+async def test_a_stock_client_is_asked_once_and_told_which_files(tmp_path: Path) -> None:
+    async with lsp(tmp_path, *EDITS, policy=POLICY, capabilities=STOCK) as world:
+        client, path = world.client, world.root / "a.py"
+        path.write_text("one\n")
+        session = await client.new(world.root)
+        await client.request("agent/session/set_config_option", {"sessionId": session, **TURN})
+        await client.prompt(session, "go")
+
+        [asked] = client.of("window/showMessageRequest")
+        assert asked["message"] == (
+            "The agent wants to change a.py, b.py (+2 -1): the edits of this turn are reviewed together"
+        )
+        assert (path.read_text(), (world.root / "b.py").read_text()) == ("1\n", "new\n")
 
 
 async def test_a_cancel_while_it_is_asked_applies_nothing(tmp_path: Path) -> None:

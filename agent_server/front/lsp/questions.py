@@ -7,6 +7,7 @@ is left.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 import anyio
 
@@ -98,7 +99,14 @@ def sentence(question: Question) -> str:
     """What is asked, and why."""
     size = "" if question.proposal is None else f" ({_size(question.proposal)})"
     reason = f": {question.decision.reason}" if question.decision.reason else ""
-    return f"The agent wants to {question.title}{size}{reason}"
+    return f"The agent wants to {_wanted(question)}{size}{reason}"
+
+
+def _wanted(question: Question) -> str:
+    """The title, but for the review of a turn, whose title is the person's part."""
+    if question.proposal is None or question.action.tool != "review":
+        return question.title
+    return f"change {', '.join(Path(file.path).name for file in question.proposal.files)}"
 
 
 def diff_text(proposal: Proposal) -> str:
