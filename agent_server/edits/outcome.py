@@ -1,8 +1,10 @@
 """What stands of one file after a proposal was applied."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent_server.edits.text.formatting import further
+from agent_server.edits.text.hunks import hunks
 from agent_server.loop.proposal import FileChange
 
 FileState = Literal["applied", "conflict", "failed", "stale", "declined", "unknown"]
@@ -21,3 +23,21 @@ class FileOutcome:
     `unknown`: what was sent. None otherwise: nothing of it stands."""
     message: str | None = None
     """Why, in a sentence; None when there is nothing to say."""
+    formatted: bool = False
+    """The editor laid our text out anew, and `change` is about that; taking it back takes both back."""
+
+
+def changed_further(change: FileChange, live: str) -> FileOutcome | None:
+    """The outcome of a change that an editor made and went beyond, with the text that stands; None when it did not.
+
+    Blocking: compares texts (loop.md F41).
+    """
+    base = change.base_text or ""
+    how = further(base, change.new_text or "", live)
+    if how is None or live == base:
+        return None
+    stands = replace(change, new_text=live, hunks=hunks(base, live))
+    formatted = how == "formatted"
+    what = "further (formatting)" if formatted else "further, also elsewhere"
+    message = f"the editor changed {change.path} {what}; the text shown here is what stands"
+    return FileOutcome(change.path, "applied", stands, message, formatted)

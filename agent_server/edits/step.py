@@ -15,9 +15,11 @@ from agent_server.edits.documents import Documents
 from agent_server.edits.encodings import UTF8
 from agent_server.edits.files import FileText, Form
 from agent_server.edits.fit import Fitted
-from agent_server.edits.outcome import FileOutcome, FileState
+from agent_server.edits.outcome import FileOutcome, FileState, changed_further
 from agent_server.edits.ports import Applied
-from agent_server.edits.text.hunks import invert
+from agent_server.edits.text.formatting import further
+from agent_server.edits.text.hunks import apply_hunks, hunks, invert
+from agent_server.edits.text.rebase import rebase
 from agent_server.loop.errors import AgentServerError, EditRefused
 from agent_server.loop.proposal import FileChange
 
@@ -119,13 +121,18 @@ class Stepper:
                 f"{change.old_path or change.path} is open in the editor; close it to {change.kind} it",
             )
         outcome = await self._verified(change)
-        return Step(
-            outcome, partial(self._undo_in_editor, change) if outcome.state == "applied" else None
-        )
+        if outcome.state != "applied" or outcome.change is None:
+            return Step(outcome)
+        return Step(outcome, partial(self._undo_in_editor, change, outcome.change.new_text or ""))
 
-    async def _undo_in_editor(self, change: FileChange) -> str | None:
+    async def _undo_in_editor(self, change: FileChange, live: str) -> str | None:
+        """Take `change` out of what the editor has since."""
+        mine, base = change.new_text or "", change.base_text or ""
+        back = base if live == mine else await to_thread.run_sync(_without, change, live)
+        if back is None:
+            return f"{change.path} was changed further in the same place"
         inverse = replace(
-            change, base_text=change.new_text, new_text=change.base_text, hunks=invert(change.hunks),
+            change, base_text=live, new_text=back, hunks=hunks(live, back),
             base_version=None, base_hash=None,
         )  # fmt: skip
         outcome = await self._verified(inverse)
@@ -139,6 +146,10 @@ class Stepper:
             text = await self._text_now(change.path)
         if text is not None and text == change.new_text:
             return FileOutcome(change.path, "applied", change)
+        if text is not None and answer.outcome in ("applied", "unknown"):
+            stands = await to_thread.run_sync(changed_further, change, text)
+            if stands is not None:
+                return stands
         path = change.path
         match answer.outcome:
             case "applied" if text is None:
@@ -183,6 +194,17 @@ _REFUSED = {
     "declined": "the editor declined the edit",
     "failed": "the editor could not make the edit",
 }
+
+
+def _without(change: FileChange, live: str) -> str | None:
+    """The live text without our change; None where it cannot be told apart any more."""
+    mine, base = change.new_text or "", change.base_text or ""
+    if further(base, mine, live) == "formatted":
+        return base
+    placed = rebase(mine, invert(hunks(base, mine)), live)
+    if placed.conflicts:
+        return None
+    return apply_hunks(live, placed.hunks, {hunk.id for hunk in placed.hunks})
 
 
 def _failed(change: FileChange, message: str, *, state: FileState = "failed") -> Step:

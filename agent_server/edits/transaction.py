@@ -237,7 +237,7 @@ class Transactions:
         elif state == "applied":
             await self.move(keeper.txn, "verifying")
             outcomes = await self._proved(outcomes, keeper.files)
-        standing = _standing(keeper.files, outcomes)
+        standing = await to_thread.run_sync(record.standing, keeper.files, outcomes, self.blobs)
         await self.move(keeper.txn, state, files=standing, message=_why(outcomes))
         return state, outcomes
 
@@ -295,18 +295,6 @@ def _revision(transaction: Transaction | None, state: EditState) -> int:
     if transaction is None:
         return 1
     return transaction.revision + (state != "committed")
-
-
-def _standing(
-    files: Sequence[FileRecord], outcomes: Sequence[FileOutcome]
-) -> tuple[FileRecord, ...]:
-    """What is there, or may be, of what was about to be made."""
-    paths = {
-        o.change.path
-        for o in outcomes
-        if o.change is not None and o.state in ("applied", "unknown")
-    }
-    return tuple(file for file in files if file.path in paths)
 
 
 def _why(outcomes: Sequence[FileOutcome]) -> str | None:

@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agent_server.edits.disk import missing_folders
 from agent_server.edits.documents import Document
@@ -10,6 +11,7 @@ from agent_server.edits.files import FileText, Form
 from agent_server.edits.fit import Fitted
 from agent_server.edits.hashes import bytes_hash, content_hash
 from agent_server.edits.journal import Blobs, Content, FileRecord, Transaction
+from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.text.hunks import hunks
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.proposal import FileChange, Proposal
@@ -48,6 +50,28 @@ def about_to(fitted: Fitted, blobs: Blobs, forms: Mapping[str, Form]) -> FileRec
         change.old_path,
         tuple(map(str, folders)),
     )
+
+
+def standing(
+    files: Sequence[FileRecord], outcomes: Sequence[FileOutcome], blobs: Blobs
+) -> tuple[FileRecord, ...]:
+    """What is there, or may be, of what was about to be made; laid out as the editor has it.
+
+    Raises:
+        StoreFailure: a text was not kept.
+    """
+    stands = {
+        o.change.path: o
+        for o in outcomes
+        if o.change is not None and o.state in ("applied", "unknown")
+    }
+    return tuple(_laid_out(file, stands[file.path], blobs) for file in files if file.path in stands)
+
+
+def _laid_out(file: FileRecord, outcome: FileOutcome, blobs: Blobs) -> FileRecord:
+    if not outcome.formatted or outcome.change is None or outcome.change.new_text is None:
+        return file
+    return replace(file, after=Content(blobs.put(outcome.change.new_text)))
 
 
 def content_of(document: Document) -> Content:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from agent_server.edits.ports import Applied, Snapshot
+from agent_server.edits.ports import Applied, Outcome, Snapshot
 from agent_server.loop.proposal import FileChange
 
 
@@ -68,6 +68,23 @@ class HalfEditor(HonestEditor):
         lines[first.start : first.start + len(first.removed)] = first.added
         self.show(change.path, "".join(lines), 2)
         return Applied("applied", None)
+
+
+class FormattingEditor(HonestEditor):
+    """Applies, then does to the text what `formats` says, as on save; what it can prove is `outcome`."""
+
+    outcome: Outcome = "applied"
+
+    def __init__(self, formats: Callable[[str], str]) -> None:
+        super().__init__()
+        self.formats = formats
+
+    async def answer(self, change: FileChange) -> Applied:
+        done = await super().answer(change)
+        if done.outcome != "applied" or done.text is None:
+            return done
+        self.show(change.path, self.formats(done.text), 3)
+        return Applied(self.outcome, None)
 
 
 class LateEditor(HonestEditor):

@@ -12,7 +12,7 @@ from agent_server.edits import disk, step
 from agent_server.edits.apply import Terms, apply
 from agent_server.edits.documents import Documents
 from agent_server.edits.outcome import FileOutcome
-from agent_server.edits.ports import Editor, NoEditor
+from agent_server.edits.ports import Applied, Editor, NoEditor, Outcome
 from agent_server.edits.proposal import (
     new_proposal,
     propose_create,
@@ -33,6 +33,7 @@ from tests.edits.editors import (
     BoastingEditor,
     ClosingEditor,
     DecliningEditor,
+    FormattingEditor,
     HalfEditor,
     HonestEditor,
     LateButDoneEditor,
@@ -238,6 +239,83 @@ async def test_a_file_open_in_the_editor_is_neither_renamed_nor_deleted(tmp_path
     outcomes = [await run(docs, new_proposal(change)) for change in changes]
     assert [outcome.state for (outcome,) in outcomes] == ["failed", "failed"]
     assert names(tmp_path) == ["a.py"]
+
+
+def laid_out(text: str) -> str:
+    """As a formatter would: our line indented, another one too."""
+    return text.replace("five\n", "    five,\n").replace("line 8", "line  8")
+
+
+@pytest.mark.parametrize("said", ["applied", "unknown"])
+async def test_an_edit_that_the_editor_formatted_is_applied_and_says_what_stands(
+    tmp_path: Path, said: Outcome
+) -> None:
+    path, editor = file(tmp_path), FormattingEditor(laid_out)
+    editor.show(str(path), BASE)
+    editor.outcome = said
+    docs = documents(editor)
+    await docs.read(str(path))
+    (outcome,) = await run(docs, new_proposal(await edit(docs, path, "five")))
+    live = editor.open[str(path)].text
+    assert (outcome.state, outcome.formatted) == ("applied", True)
+    assert "changed further (formatting)" in (outcome.message or "").replace(f"{path} ", "")
+    assert outcome.change is not None
+    assert outcome.change.new_text == live == laid_out(BASE.replace("line 5", "five"))
+    assert [h.added for h in outcome.change.hunks] == [("    five,\n",), ("line  8\n",)]
+    await docs.check_known(await docs.peek(str(path)))
+
+
+async def test_an_editor_that_also_changed_other_text_is_told_apart_from_one_that_formats(
+    tmp_path: Path,
+) -> None:
+    path = file(tmp_path)
+    editor = FormattingEditor(lambda text: text.replace("line 8", "typed"))
+    editor.show(str(path), BASE)
+    docs = documents(editor)
+    (outcome,) = await run(docs, new_proposal(await edit(docs, path, "five")))
+    assert (outcome.state, outcome.formatted) == ("applied", False)
+    assert "also elsewhere" in (outcome.message or "")
+
+
+async def test_an_editor_that_changed_our_words_is_a_conflict(tmp_path: Path) -> None:
+    path, editor = file(tmp_path), FormattingEditor(lambda text: text.replace("five", "six"))
+    editor.show(str(path), BASE)
+    docs = documents(editor)
+    (outcome,) = await run(docs, new_proposal(await edit(docs, path, "five")))
+    assert outcome.state == "conflict"
+
+
+@pytest.mark.parametrize(
+    ("formats", "left"),
+    [(laid_out, BASE), (lambda t: t.replace("line 8", "typed"), BASE.replace("line 8", "typed"))],
+)
+async def test_a_formatted_edit_is_taken_back_with_the_rest_and_nothing_else_is(
+    tmp_path: Path, formats: Callable[[str], str], left: str
+) -> None:
+    one, two = file(tmp_path, "one"), file(tmp_path, "two")
+    editor = FormattingEditor(formats)
+    docs = documents(editor)
+    editor.show(str(one), BASE)
+    proposal = new_proposal(await edit(docs, one, "five"), await propose_delete(docs, str(two)))
+
+    async def opened(_: FileChange) -> None:
+        editor.formats = lambda text: text
+        editor.show(str(two), BASE)  # so that it cannot be deleted
+
+    editor.before = opened
+    editor.formats = formats
+    make = editor.answer
+
+    async def formatting_once(change: FileChange) -> Applied:
+        editor.formats, editor.answer = formats, make
+        done = await make(change)
+        editor.formats = lambda text: text
+        return done
+
+    editor.answer = formatting_once
+    outcomes = await run(docs, proposal)
+    assert [o.state for o in outcomes] == ["failed", "failed"]
+    assert editor.open[str(one)].text == left
 
 
 async def test_a_renaming_is_taken_back_with_the_rest(tmp_path: Path) -> None:

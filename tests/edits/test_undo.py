@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent_server.edits.checkpoint import checkpoints
 from agent_server.edits.journal import Cause
 from agent_server.edits.proposal import (
     new_proposal,
@@ -21,10 +22,11 @@ from agent_server.edits.text.match import Replacement
 from agent_server.edits.transaction import Approval
 from agent_server.edits.transaction_record import proposal_of
 from agent_server.edits.undo import Part
-from agent_server.edits.undo_run import revert, undo_last
+from agent_server.edits.undo_run import restore, revert, undo_last
 from agent_server.loop.errors import ClientMistake, EditRefused
 from agent_server.loop.model import TurnId
 from agent_server.loop.proposal import FileDecision, Resolution
+from tests.edits.editors import FormattingEditor
 from tests.edits.test_checkpoints import World
 
 pytestmark = pytest.mark.anyio
@@ -51,6 +53,37 @@ async def state(world: World, txn: str) -> str:
 
 def text(world: World) -> str:
     return (world.root / "a.py").read_text()
+
+
+@pytest.mark.parametrize("back", ["revert", "restore"])
+@pytest.mark.parametrize("typed", [False, True])
+async def test_what_the_editor_laid_out_anew_goes_back_too_and_what_was_typed_meanwhile_does_not(
+    tmp_path: Path, back: str, typed: bool
+):
+    def formats(text: str) -> str:
+        return text.replace("line 8", "typed") if typed else text.replace("five\n", "  five,\n")
+
+    path, editor = tmp_path / "a.py", FormattingEditor(formats)
+    path.write_text(BASE, newline="")
+    editor.show(str(path), BASE)
+    world = World(tmp_path, editor)
+    txn = await edited(world, "five")
+    editor.formats = lambda text: text
+    if back == "revert":
+        left = (await revert(world.transactions, txn)).left
+    else:
+        (checkpoint,) = checkpoints(await world.transactions.all())
+        left = (await restore(world.transactions, checkpoint.id, others=False)).left
+
+    live = editor.open[str(path)].text
+    match back, typed:
+        case _, False:
+            assert (live, left) == (BASE, ())
+        case "revert", True:
+            assert (live, left) == (BASE.replace("line 8", "typed"), ())
+        case _:
+            assert live == BASE.replace("line 5", "five").replace("line 8", "typed")
+            assert "changed by somebody else" in left[0].why
 
 
 async def test_an_edit_taken_back_is_as_if_it_had_not_been(world: World):

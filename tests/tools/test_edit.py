@@ -13,6 +13,7 @@ from agent_server.loop.events import EditChanged
 from agent_server.loop.model import Location, ToolResult
 from agent_server.loop.ports import Prepared
 from agent_server.loop.proposal import FileDecision, Proposal, Resolution
+from tests.edits.editors import FormattingEditor
 from tests.tools.desk import BufferEditor, Desk
 
 pytestmark = pytest.mark.anyio
@@ -219,6 +220,26 @@ async def test_a_buffer_that_moved_onto_the_same_line_is_a_conflict(tmp_path: Pa
     assert (editor.buffers[str(path)], path.read_text()) == ("uno\n", "one\n")
     assert [e.state for e in desk.events if isinstance(e, EditChanged)] == ["applying", "conflict"]
     assert result.changes != ()
+
+
+async def test_the_model_is_shown_the_text_after_the_editors_formatter(tmp_path: Path) -> None:
+    """F41: what stands, not what was asked for; and it may go on from there."""
+    path = tmp_path / "a.py"
+    path.write_text("one\nrest\n")
+    editor = FormattingEditor(lambda text: text.replace("f(a,b)", "f(a, b)"))
+    editor.show(str(path), "one\nrest\n")
+    desk = Desk(tmp_path, editor=editor)
+    await desk.call("read", path="a.py")
+    result = await desk.call("edit", path="a.py", edits=edits(("one", "f(a,b)")))
+    editor.formats = lambda text: text
+    again = await desk.call("write", path="a.py", content="f(a, b)\n")
+
+    assert result.ok
+    assert "+f(a, b)\n" in result.output
+    assert "the editor changed" in result.output
+    assert "further (formatting)" in result.output
+    assert [c.new_text for c in result.changes] == ["f(a, b)\nrest\n"]
+    assert again.ok
 
 
 async def test_an_edit_is_fitted_to_a_file_that_changed_elsewhere(desk: Desk) -> None:

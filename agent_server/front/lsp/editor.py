@@ -108,7 +108,7 @@ class LspEditor:
         with anyio.CancelScope(shield=True):
             said = await self._ask(document, edits, wanted, txn=txn, label=label)
             if said.outcome in ("applied", "silent"):
-                await _arrival(document, wanted)
+                await _arrival(document, said, base=base, wanted=wanted)
         return _judged(document, said, base=base, wanted=wanted, edits=edits)
 
     async def save(self, path: str) -> bool:
@@ -182,10 +182,17 @@ class LspEditor:
 # ---- proving ---------------------------------------------------------------------------------------
 
 
-async def _arrival(document: Document, wanted: str) -> None:
-    """Until the document is as wanted, or closed, or `PROOF_S` is over."""
+async def _arrival(document: Document, said: _Said, *, base: str, wanted: str) -> None:
+    """Until the document is as wanted, or closed, or `PROOF_S` is over.
+
+    One that formats at once never shows what was wanted; where the client has proved that it was there, any other text
+    than before is what came after it.
+    """
+    proved = said.hash == content_hash(wanted)
     with anyio.move_on_after(PROOF_S):
         while document.is_open and document.source != wanted:
+            if proved and document.source != base:
+                return
             await document.changed()
 
 
@@ -196,6 +203,8 @@ def _judged(
     if document.source == wanted:
         return _now("applied", document)
     if said.outcome == "applied" and said.hash == content_hash(wanted):
+        if document.is_open and document.source != base:
+            return _now("applied", document)
         return Applied("applied", wanted.removeprefix(_BOM), said.version)
     if not document.is_open:
         return Applied("unknown", None, reason="the document was closed meanwhile")

@@ -225,6 +225,25 @@ async def test_the_hash_in_the_plugins_answer_is_proof() -> None:
     assert (done.outcome, done.text, done.version) == ("applied", "two\n", 8)
 
 
+async def test_an_editor_that_formats_at_once_is_not_waited_for_and_its_text_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Our text was there, says the hash, and another one is by the time that we look (F41)."""
+    monkeypatch.setattr(module, "PROOF_S", 60)
+    editor = FakeEditor("one\n", own=PLUGIN)
+
+    def formats(method: str, params: JsonObject) -> object:
+        editor.honest(method, params)
+        made = content_hash(editor.text)
+        editor.becomes("  two\n")
+        return {"outcome": "applied", "version": 8, "hash": made}
+
+    editor.behave = formats
+    done = await apply(editor, "one\n", "two\n")
+
+    assert (done.outcome, done.text, done.version) == ("applied", "  two\n", 9)
+
+
 async def test_a_wrong_hash_proves_nothing() -> None:
     editor = FakeEditor("one\n", own=PLUGIN)
     editor.behave = lambda *_: {"outcome": "applied", "version": 8, "hash": content_hash("x\n")}
