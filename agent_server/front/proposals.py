@@ -122,6 +122,8 @@ class Proposals:
 
     def changed(self, stream: Stream, event: EditChanged, call_id: str) -> None:
         """An edit moved on; one that was not gated is shown now, for review."""
+        if not stream.follows_edits:
+            return  # nobody can ask for its texts
         entry = self._entries.get(event.proposal.txn)
         if entry is None:
             entry = self._remember(Entry(stream.session, event.proposal))

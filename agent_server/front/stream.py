@@ -69,6 +69,11 @@ class Stream:
         """The same, to be sent by whoever answers a request."""
         return wire_name(name, self._vocabulary, ours=True), params
 
+    @property
+    def follows_edits(self) -> bool:
+        """Whether the client can ask about an edit later: by our messages, or by LSP's commands and documents."""
+        return self.capabilities.edit_proposed or self._vocabulary is Vocabulary.LSP
+
     def status(self, status: Json) -> None:
         """`status`, to clients that know it."""
         for method, params in self.status_follow_up(status):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.front import served as acp
 from tests.fakes.loop import Say
 from tests.front.lsp.lsp_client import NEVER, PLUGIN
 from tests.front.lsp.world import served
@@ -48,6 +49,23 @@ async def test_what_the_person_sees_is_told_once_and_not_shown_to_them(tmp_path:
         assert "a.py (unsaved)" in first
         assert "selected" not in second
         assert "selected" not in str(client.of("agent/session/update")[before:])
+
+
+async def test_over_acp_the_extension_is_asked(tmp_path: Path) -> None:
+    own = {"version": 1, "editor": {"selection": True, "openFiles": True}}
+    uri = (tmp_path / "a.py").as_uri()
+    async with acp(tmp_path, Say("one"), capabilities={"_meta": {"agent-server": own}}) as world:
+        world.client.own["_agent-server/editor/selection"] = lambda _: {
+            "uri": uri,
+            "range": PLACE,
+            "text": "x = 1\n",
+        }
+        world.client.own["_agent-server/editor/openFiles"] = lambda _: {"files": [{"uri": uri}]}
+        await world.client.prompt(await world.client.new(str(tmp_path)), "hi")
+
+        told = str(world.equipment.script.requests[0].messages[-1])
+        assert f"open: {tmp_path / 'a.py'}" in told
+        assert "x = 1" in told
 
 
 async def test_a_client_that_offers_nothing_is_not_asked(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agent_server.front.lsp.names import COMMANDS, METHODS, NOTIFICATIONS, SETTLES_CANCEL
+from agent_server.front.lsp.names import COMMANDS, FEATURES, METHODS, NOTIFICATIONS, SETTLES_CANCEL
 from agent_server.front.methods import dispatch
 from agent_server.front.protocol import catalogue
 from agent_server.front.vocabulary import Vocabulary
@@ -56,6 +56,16 @@ def test_what_is_advertised_is_the_table() -> None:
     assert set(NOTIFICATIONS) == set(table.notifications)
     assert table.settles_cancel == SETTLES_CANCEL
     assert list(COMMANDS) == [command.name for command in catalogue.COMMANDS]
+
+
+async def test_what_is_handled_of_lsp_is_what_the_agent_serves(tmp_path: Path) -> None:
+    async with served(tmp_path) as world:
+        await world.client.request("agent/session/list", {})
+        service = world.server._service
+
+        assert service is not None
+        assert set(service.features) == set(FEATURES)
+        assert set(service.commands) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])

@@ -26,6 +26,7 @@ class World:
     client: LspClient
     equipment: FakeEquipment
     root: Path
+    server: Endpoint
     to_server: MemoryPipe
     from_server: MemoryPipe
     options: list[JsonObject]
@@ -78,7 +79,7 @@ async def served(
     server = Endpoint(open_sessions)
     connection = over(there, back, server.dispatch, dialect=LSP)
     editor = LspClient(back.receive, send, **client)
-    world = World(editor, kit, root, there, back, options, [], anyio.Event())
+    world = World(editor, kit, root, server, there, back, options, [], anyio.Event())
 
     async def run() -> None:
         world.exit_codes.append(await server.serve(connection))
