@@ -439,6 +439,19 @@ export interface ProposedHunk {
   readonly newText: string;
 }
 
+/** The `_meta` of a question. */
+export interface QuestionMeta {
+  readonly "agent-server"?: QuestionTerms | null;
+}
+
+/** What ACP's question has no field for. A field that is absent has its default. */
+export interface QuestionTerms {
+  /** On the safety floor: no automatic yes may answer it, and a yes reaches no further than once. */
+  readonly floor?: boolean;
+  /** The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent that the person talks to asks. */
+  readonly within?: string | null;
+}
+
 /** From `start` up to, not including, `end`. */
 export interface Range {
   readonly start: Position;
@@ -451,6 +464,7 @@ export interface RequestPermission {
   readonly toolCall: AskedCall;
   /** In the order to show them. */
   readonly options: readonly PermissionOption[];
+  readonly _meta?: QuestionMeta | null;
 }
 
 /** Decisions on a proposal. They accumulate; the gate opens when nothing is left undecided. */
@@ -687,4 +701,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "37f78e897c55927c";
+export type SchemaHash = "49032f3afc37e0d6";

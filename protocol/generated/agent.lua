@@ -319,6 +319,15 @@
 ---@field oldText string
 ---@field newText string
 
+--- The `_meta` of a question.
+---@class agent.protocol.QuestionMeta
+---@field ["agent-server"]? agent.protocol.QuestionTerms
+
+--- What ACP's question has no field for. A field that is absent has its default.
+---@class agent.protocol.QuestionTerms
+---@field floor? boolean On the safety floor: no automatic yes may answer it, and a yes reaches no further than once.
+---@field within? string The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent that the person talks to asks.
+
 --- From `start` up to, not including, `end`.
 ---@class agent.protocol.Range
 ---@field start agent.protocol.Position
@@ -329,6 +338,7 @@
 ---@field sessionId string
 ---@field toolCall agent.protocol.AskedCall
 ---@field options agent.protocol.PermissionOption[] In the order to show them.
+---@field _meta? agent.protocol.QuestionMeta
 
 --- Decisions on a proposal. They accumulate; the gate opens when nothing is left undecided.
 ---@class agent.protocol.ResolveEdit

@@ -130,6 +130,24 @@ class PermissionOption(Wire):
     kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
+class QuestionTerms(Wire):
+    """What ACP's question has no field for. A field that is absent has its default."""
+
+    floor: bool = Field(default=False, exclude_if=lambda value: not value)
+    """On the safety floor: no automatic yes may answer it, and a yes reaches no further than once."""
+    within: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent
+    that the person talks to asks."""
+
+
+class QuestionMeta(Wire):
+    """The `_meta` of a question."""
+
+    agent_server: QuestionTerms | None = Field(
+        default=None, validation_alias="agent-server", serialization_alias="agent-server"
+    )
+
+
 class RequestPermission(Wire):
     """A question to the person, as ACP's `session/request_permission`."""
 
@@ -137,6 +155,7 @@ class RequestPermission(Wire):
     tool_call: AskedCall
     options: tuple[PermissionOption, ...]
     """In the order to show them."""
+    meta: QuestionMeta | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class Feedback(Wire):

@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "37f78e897c55927c";
+export const SCHEMA_HASH = "49032f3afc37e0d6";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -462,6 +462,20 @@ export interface ProposedHunk {
   readonly newText: string;
 }
 
+/** The `_meta` of a question. */
+export interface QuestionMeta {
+  readonly "agent-server"?: QuestionTerms | null;
+}
+
+/** What ACP's question has no field for. A field that is absent has its default. */
+export interface QuestionTerms {
+  /** On the safety floor: no automatic yes may answer it, and a yes reaches no further than once. */
+  readonly floor?: boolean;
+  /** The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent
+that the person talks to asks. */
+  readonly within?: string | null;
+}
+
 /** From `start` up to, not including, `end`. */
 export interface Range {
   readonly start: Position;
@@ -474,6 +488,7 @@ export interface RequestPermission {
   readonly toolCall: AskedCall;
   /** In the order to show them. */
   readonly options: readonly PermissionOption[];
+  readonly _meta?: QuestionMeta | null;
 }
 
 /** Decisions on a proposal. They accumulate; the gate opens when nothing is left undecided. */
