@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { splitBlocks } from "../src/chat/blocks";
 import { mentionOf, mentions, promptBlocks, unfinished } from "../src/chat/mentions";
-import { duration, pendingWords, percent, tokens } from "../src/chat/words";
+import { duration, optionWords, pendingWords, percent, tokens } from "../src/chat/words";
 
 describe("mentions", () => {
   test("are words that begin with @, each once", () => {
@@ -58,6 +58,15 @@ describe("words", () => {
     expect([duration(0.04), duration(12.4), duration(75)]).toEqual(["0.0 s", "12 s", "1 min 15 s"]);
     expect([tokens(12), tokens(1_234), tokens(34_567)]).toEqual(["12", "1.2k", "35k"]);
     expect([percent(0, 0), percent(340, 1_000), percent(9, 3)]).toEqual([0, 34, 100]);
+  });
+
+  test("of an answer say how far a yes goes", () => {
+    const option = (name: string, kind: "allow_once" | "allow_always" | "reject_once") =>
+      optionWords({ optionId: "o1", name, kind });
+
+    expect(option("Once", "allow_once")).toBe("Allow once");
+    expect(option("`git status`, this session", "allow_always")).toBe("Allow `git status`, this session");
+    expect(option("No", "reject_once")).toBe("No");
   });
 
   test("of what waits", () => {

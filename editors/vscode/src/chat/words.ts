@@ -1,5 +1,6 @@
 /** The words of the transcript. Pure. */
 
+import type { PermissionOption } from "../protocol/messages";
 import type { ToolItem } from "./state";
 
 export function duration(seconds: number): string {
@@ -47,4 +48,10 @@ export function percent(used: number, size: number): number {
 export function pendingWords(edits: number, files: number): string {
   const many = (count: number, name: string) => `${count} ${name}${count === 1 ? "" : "s"}`;
   return `${many(edits, "edit")} in ${many(files, "file")}`;
+}
+
+/** What a button of a question says: the server names how far a yes goes. */
+export function optionWords(option: PermissionOption): string {
+  if (!option.kind.startsWith("allow")) return option.name;
+  return `Allow ${option.name.charAt(0).toLowerCase()}${option.name.slice(1)}`;
 }

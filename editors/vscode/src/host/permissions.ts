@@ -1,6 +1,7 @@
 /** Questions of the server: a card in the chat, and a modal when the chat is not to be seen. No answer means no. */
 
 import * as vscode from "vscode";
+import { optionWords } from "../chat/words";
 import type { PermissionAnswer, RequestPermission } from "../protocol/messages";
 import type { Conversation } from "./conversation";
 import { settings } from "./settings";
@@ -47,7 +48,7 @@ export class Permissions implements vscode.Disposable {
     if (option === undefined) return;
     const meta = feedback === null ? {} : { _meta: { "agent-server": { feedback } } };
     const answer: PermissionAnswer = { outcome: { outcome: "selected", optionId, ...meta } };
-    this.settle(id, answer, feedback === null ? option.name : `${option.name}: ${feedback}`);
+    this.settle(id, answer, feedback === null ? optionWords(option) : `${optionWords(option)}: ${feedback}`);
   }
 
   /** The server is gone: nobody waits for an answer any more. */
@@ -58,7 +59,7 @@ export class Permissions implements vscode.Disposable {
   /** Closing the modal decides nothing: the question stays in the chat and in the status bar. */
   private async askModally(id: string, request: RequestPermission): Promise<void> {
     const items = request.options.map((option) => ({
-      title: option.name,
+      title: optionWords(option),
       option,
       isCloseAffordance: false,
     }));

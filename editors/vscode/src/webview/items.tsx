@@ -3,7 +3,7 @@
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 import type { EndItem, Item, NoticeItem, QuestionItem, ThoughtItem, ToolItem, UserItem } from "../chat/state";
-import { duration, tokens, toolLine } from "../chat/words";
+import { duration, optionWords, tokens, toolLine } from "../chat/words";
 import { send } from "./host";
 import { Icon, IconButton, Markdown } from "./text";
 
@@ -142,7 +142,7 @@ function Question({ item }: { readonly item: QuestionItem }) {
             class={option.kind === "allow_once" ? "primary" : "secondary"}
             onClick={() => answer(option.optionId)}
           >
-            {option.name}
+            {optionWords(option)}
           </button>
         ))}
         {refusal !== undefined && why === null && (
