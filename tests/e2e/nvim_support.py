@@ -95,19 +95,16 @@ class Editor:
         """Until a Lua expression is true, and its value."""
         give_up = time.monotonic() + WAIT_S
         while time.monotonic() < give_up:
-            self.unblocked()
             if (value := self.lua(f"return {condition}", *arguments)) not in (None, False):
                 return value
             time.sleep(POLL_S)  # Neovim goes on meanwhile; nothing tells us of what its Lua does
+        self.no_errors()
         raise AssertionError(f"never: {condition}\n{self.screen()}\n{self.messages()}")
 
-    def unblocked(self) -> None:
-        """Fail when Neovim asks for a key because a message did not fit: nothing of ours may do that to a person."""
-        mode = self.nvim.api.get_mode()
-        if mode["blocking"] and str(mode["mode"]).startswith("r"):
-            self.nvim.input("<CR>")
-            said = self.lua("return vim.api.nvim_exec2('messages', { output = true }).output")
-            raise AssertionError(f"a message had to be confirmed:\n{said}")
+    def no_errors(self) -> None:
+        """Fail when some Lua failed: Neovim tells a person, and us only when asked."""
+        said = str(self.lua("return vim.api.nvim_exec2('messages', { output = true }).output"))
+        assert "Error" not in said, said
 
     def lines(self, name: str) -> list[str]:
         """The buffer of a file of the project."""
@@ -172,7 +169,7 @@ class Editor:
         give_up = time.monotonic() + WAIT_S
         while words not in (screen := self.screen()):
             assert time.monotonic() < give_up, screen
-            self.unblocked()
+            time.sleep(POLL_S)
 
     def server(self) -> int:
         """The server's process id."""
@@ -195,7 +192,9 @@ def editor(
     """A Neovim whose plugin finds the server on PATH and uses a scripted model; quit at the end."""
     before = {name: os.environ.get(name) for name in desk.environment()}
     os.environ.update(desk.environment())
-    argv = [str(NVIM), "--embed", "--headless", "--clean", "-n", "--cmd", f"set rtp^={PLUGIN}"]
+    # A message that does not fit must not ask for a key: every call of ours would wait for it.
+    options = f"set rtp^={PLUGIN} messagesopt=wait:0,history:500"
+    argv = [str(NVIM), "--embed", "--headless", "--clean", "-n", "--cmd", options]
     try:
         nvim = pynvim.attach("child", argv=argv)
     finally:
@@ -216,7 +215,9 @@ def editor(
             if next(given) then require("agent").setup(given) end""",
             {**settings, **(setup or {})},
         )
-        yield Editor(nvim, desk)
+        made = Editor(nvim, desk)
+        yield made
+        made.no_errors()
     finally:
         with suppress(EOFError, OSError, pynvim.NvimError):
             nvim.command("qa!")

@@ -275,3 +275,40 @@ def test_nothing_to_fix_is_said_and_a_diagnostic_is_taken_along(tmp_path: Path) 
         nvim.type("2G")
         nvim.command("Agent fix")
         nvim.wait_for_chat("Fixed.")
+
+
+def test_the_server_may_see_where_the_person_is_and_what_is_open(tmp_path: Path) -> None:
+    with editor(Desk.at(tmp_path, a__txt=TEXT, b__txt=TEXT)) as nvim:
+        nvim.open("b.txt")
+        nvim.open("a.txt")
+        nvim.type("ggOnew<Esc>j0vl")
+        nvim.wait('vim.fn.mode() == "v"')
+        seen = nvim.lua(
+            """
+            local editor = require("agent.editor")
+            return { editor.on_selection(), editor.on_open_files().files }"""
+        )
+
+        selection, files = seen
+        assert selection["text"] == "al"
+        assert selection["range"]["start"] == {"line": 1, "character": 0}
+        assert selection["range"]["end"] == {"line": 1, "character": 2}
+        assert {Path(file["uri"]).name: file["dirty"] for file in files} == {
+            "a.txt": True,
+            "b.txt": False,
+        }
+
+
+def test_the_server_may_see_diagnostics_of_open_files(tmp_path: Path) -> None:
+    with editor(Desk.at(tmp_path, a__txt="x = '𐐀' + 1\n")) as nvim:
+        nvim.open("a.txt")
+        items = nvim.lua(
+            """
+            local one = { lnum = 0, col = 11, end_col = 12, message = "odd", severity = 2, source = "lint" }
+            vim.diagnostic.set(vim.api.nvim_create_namespace("lint"), 0, { one })
+            local uris = { vim.uri_from_bufnr(0), "file:///closed" }
+            return require("agent.editor").on_diagnostics({ uris = uris }).items"""
+        )
+
+        assert [item["diagnostics"][0]["message"] for item in items] == ["odd"]
+        assert items[0]["diagnostics"][0]["range"]["start"] == {"line": 0, "character": 9}

@@ -13,7 +13,7 @@ M.CAPABILITIES = {
   sessionUpdate = true,
   permission = true,
   edit = { proposed = true, apply = true },
-  editor = { save = true, diagnostics = true, openDiff = true },
+  editor = { save = true, diagnostics = true, selection = true, openFiles = true, openDiff = true },
 }
 local FIRST_DELAY_MS, LONGEST_DELAY_MS = 500, 30000
 local STEADY_MS = 60000 -- a server that lived so long did not die of starting

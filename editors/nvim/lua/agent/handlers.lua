@@ -26,7 +26,13 @@ function M.table()
       return require("agent.apply").on_save(params)
     end,
     ["agent/editor/diagnostics"] = function(_, params)
-      return require("agent.diagnostics").on_request(params)
+      return require("agent.editor").on_diagnostics(params)
+    end,
+    ["agent/editor/selection"] = function()
+      return require("agent.editor").on_selection()
+    end,
+    ["agent/editor/openFiles"] = function()
+      return require("agent.editor").on_open_files()
     end,
     ["agent/editor/openDiff"] = function(_, params)
       return require("agent.review").on_open_diff(params)

@@ -155,18 +155,18 @@ function M.on_state(params)
 end
 
 --- Answer `agent/editor/openDiff`.
----@param params { txn: string, uri: string }
----@return { opened: boolean }
+---@param params { txn: string, files: { uri: string }[] }
+---@return { shown: boolean }
 function M.on_open_diff(params)
   local one = M._find(params.txn)
-  local file = one and proposal.file(one, params.uri)
+  local file = one and params.files[1] and proposal.file(one, params.files[1].uri)
   if not file then
-    return { opened = false }
+    return { shown = false }
   end
   vim.schedule(function()
     require("agent.sidebyside").open({ proposal = one, file = file })
   end)
-  return { opened = true }
+  return { shown = true }
 end
 
 ---@private

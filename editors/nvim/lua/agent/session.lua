@@ -1,6 +1,7 @@
 --- Conversations: what the server said of each, and what is asked of it. The chat shows them; nothing here draws.
 local client = require("agent.client")
 local log = require("agent.log")
+local render = require("agent.render")
 local server = require("agent.server")
 local transcript = require("agent.transcript")
 
@@ -15,6 +16,7 @@ local M = {}
 ---@field busy boolean
 ---@field turn? string the turn that is shown
 ---@field queued { text: string }[] prompts whose turn has not begun, the next one first
+---@field unanswered integer prompts that were sent and not answered
 ---@field started_ms number when the last prompt was sent
 ---@field is_loading boolean its past is being replayed
 
@@ -125,6 +127,7 @@ function M.prompt(session, text, content)
     session.busy, session.label, session.started_ms, session.turn = true, "Sending", vim.uv.now(), nil
     M._changed(session, session.transcript:ask(text))
   end
+  session.unanswered = session.unanswered + 1
   client.request("agent/session/prompt", { sessionId = session.id, prompt = content }, function(err, result)
     if sessions[session.id] == session then
       M._settled(session, item, err, result)
@@ -190,7 +193,9 @@ function M.on_status(params)
   if params.busy then
     M._begins(session, params.turnId)
   end
-  session.state, session.label, session.busy = params.state, params.label, params.busy
+  -- What is told of an idle session may cross a prompt on its way.
+  session.busy = params.busy or session.unanswered > 0
+  session.state, session.label = params.state, params.label
   if not params.busy then
     require("agent.permission").dismiss(session.id)
   end
@@ -230,6 +235,7 @@ function M._add(id, root)
     label = "",
     busy = false,
     queued = {},
+    unanswered = 0,
     started_ms = 0,
     is_loading = false,
   }
@@ -281,52 +287,26 @@ end
 --- The answer to a prompt. A normal end needs few words.
 ---@private
 function M._settled(session, item, err, result)
+  session.unanswered = session.unanswered - 1
   local unheard = vim.iter(session.queued):enumerate():find(function(_, one)
     return one == item
   end)
   if unheard then
     table.remove(session.queued, unheard)
-    return M._changed(
-      session,
-      session.transcript:note("error", ("%q was not taken: %s"):format(item.text, err and err.message or "cancelled"))
-    )
+    M._changed(session, session.transcript:ask(item.text))
   end
-  session.busy = #session.queued > 0
+  session.busy = session.unanswered > 0
   if err then
     return M._fail(session, err.message)
   end
   local own = vim.tbl_get(result, "_meta", "agent-server") or {}
-  local words = M._ending(result.stopReason, own, (vim.uv.now() - session.started_ms) / 1000)
+  local words = render.ending(result.stopReason, own, (vim.uv.now() - session.started_ms) / 1000)
   M._changed(session, session.transcript:finish(words))
-end
-
-local ENDINGS = {
-  cancelled = "cancelled",
-  max_tokens = "the answer was cut: it reached the model's limit",
-  refusal = "the model refused",
-  max_turn_requests = "stopped",
-}
-
----@private
-function M._ending(stop, own, seconds)
-  local usage = own.usage or {}
-  local words = { ENDINGS[stop] }
-  if stop == "max_turn_requests" and own.reason then
-    words[1] = "stopped: " .. own.reason:gsub("_", " ")
-  end
-  if usage.inputTokens then
-    table.insert(words, ("%d tokens"):format(usage.inputTokens + usage.outputTokens))
-  end
-  if usage.cost and tonumber(usage.cost.amount) ~= 0 then
-    table.insert(words, ("$%s"):format(usage.cost.amount))
-  end
-  table.insert(words, ("%.1f s"):format(seconds))
-  return table.concat(words, " · ")
 end
 
 ---@private
 function M._fail(session, words)
-  session.busy, session.state, session.label = false, "done", "Failed"
+  session.busy, session.state, session.label = session.unanswered > 0, "done", "Failed"
   local changes = session.transcript:settle(vim.uv.now())
   M._changed(session, vim.list_extend(changes, session.transcript:note("error", words)))
 end
@@ -365,7 +345,7 @@ function M._lost(ending)
   for _, session in pairs(sessions) do
     require("agent.permission").dismiss(session.id)
     if session.busy then
-      session.queued = {}
+      session.queued, session.unanswered = {}, 0
       M._fail(session, ("The server %s before the turn was over."):format(ending))
     end
   end
