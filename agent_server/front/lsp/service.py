@@ -1,6 +1,7 @@
 """What a connection serves of ours, wired once the sessions are open; imported after `initialize` is answered."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import anyio.abc
@@ -80,34 +81,39 @@ class Service:
         actions = Actions(stock, current.root)
         lenses = Lenses(proposals, lambda: protocol.documents)
         self.features = _features(actions, lenses, virtual, configuration)
+        _hear(protocol, sessions, views)
+        configuration.changed = partial(_complain, connection, configuration)
         if stock.lenses and stock.refreshes_lenses:
             refresher = Refresher(connection)
             proposals.moved = refresher.refresh
             tasks.start_soon(refresher.run)
-
-        def progress_cancelled(token: int | str) -> None:
-            if (session := views.session_of(token)) is not None:
-                sessions.get(session).cancel()
-
-        protocol.progress_cancelled = progress_cancelled
-
-        def touched(uris: Sequence[str]) -> None:
-            if opened := sessions.opened:
-                paths = real_paths(uris, protocol.documents)
-                for session in opened:
-                    session.marks.add(paths)
-
-        protocol.touched = touched
-
-        def configured() -> None:
-            for problem in problems_of(configuration.settings):
-                show_message(connection, WARNING, f"setting ignored: {problem}")
-
-        configuration.changed = configured
         if stock.registers_configuration:
             tasks.start_soon(configuration.register)
         if stock.watches_files:
             tasks.start_soon(register, connection)
+
+
+def _hear(protocol: Protocol, sessions: Sessions, views: StockViews) -> None:
+    """Have the sessions told what comes in as LSP's own notifications."""
+
+    def progress_cancelled(token: int | str) -> None:
+        if (session := views.session_of(token)) is not None:
+            sessions.get(session).cancel()
+
+    def touched(uris: Sequence[str]) -> None:
+        if opened := sessions.opened:
+            paths = real_paths(uris, protocol.documents)
+            for session in opened:
+                session.marks.add(paths)
+
+    protocol.progress_cancelled = progress_cancelled
+    protocol.touched = touched
+
+
+def _complain(connection: Connection, configuration: Configuration) -> None:
+    """Settings have changed: what is wrong with them is said now, not when the next session begins."""
+    for problem in problems_of(configuration.settings):
+        show_message(connection, WARNING, f"setting ignored: {problem}")
 
 
 Feature = Callable[[Any], Awaitable[object]]
