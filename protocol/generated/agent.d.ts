@@ -48,6 +48,8 @@ export interface CheckpointList {
 export interface CheckpointRestored {
   /** With `dryRun`. */
   readonly would?: readonly TouchedFile[] | null;
+  /** With `dryRun`: the same, from what the files have now to what they would have, to be shown. */
+  readonly diffs?: readonly ProposedFile[] | null;
   /** Null: there was nothing to change. */
   readonly txn?: string | null;
   /** Of `txn`: `applied`, or why it is not, in `left`. */
@@ -701,4 +703,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "49032f3afc37e0d6";
+export type SchemaHash = "388b18cd29a87479";

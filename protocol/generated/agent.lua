@@ -33,6 +33,7 @@
 --- What would change (`dryRun`), or the edit that did it.
 ---@class agent.protocol.CheckpointRestored
 ---@field would? agent.protocol.TouchedFile[] With `dryRun`.
+---@field diffs? agent.protocol.ProposedFile[] With `dryRun`: the same, from what the files have now to what they would have, to be shown.
 ---@field txn? string Null: there was nothing to change.
 ---@field state? "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned" Of `txn`: `applied`, or why it is not, in `left`.
 ---@field undo? string The checkpoint to restore to undo this.

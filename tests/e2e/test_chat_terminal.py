@@ -115,6 +115,57 @@ def wait_until_none_is_left(tmp_path: Path) -> None:
         pass
 
 
+def test_the_last_turns_edits_are_shown_asked_about_and_taken_back(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    new = {"name": "write", "arguments": {"path": "b.txt", "content": "b\n"}}
+    model = scripted(
+        tmp_path, {"calls": [EDIT]}, {"text": "First."}, {"calls": [new]}, {"text": "Second."}
+    )
+    with on_a_terminal("chat", model, "--mode=accept_edits", cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        terminal.type("/undo\r")
+        terminal.expect("no edit of this session")
+        for prompt, answer in (("one", "First"), ("two", "Second")):
+            terminal.expect("› ")
+            terminal.type(f"{prompt}\r")
+            terminal.expect(answer)
+        terminal.expect("› ")
+        terminal.type("/undo\r")
+        terminal.expect(r"b\.txt deleted[\s\S]*take .* back like this\?")
+        terminal.type("n")
+        terminal.expect("nothing was changed")
+        assert (folder / "b.txt").exists()
+        terminal.expect("› ")
+        terminal.type("/undo\r")
+        terminal.expect(r"take .* back like this\?")
+        terminal.type("y")
+        terminal.expect("taken back")
+        assert not (folder / "b.txt").exists()
+        terminal.expect("› ")
+        terminal.type("/undo\r")
+        terminal.expect(r"line two[\s\S]*take .* back like this\?")
+        terminal.type("y")
+        terminal.expect("taken back")
+        assert (folder / "a.txt").read_text() == BASE
+        terminal.expect("› ")
+        terminal.type("/rewind\r")
+        terminal.expect(r"before: edit a\.txt")
+        terminal.expect("› ")
+        terminal.type("/rewind 1\r")
+        terminal.expect(r"take .* back like this\?")
+        terminal.type("y")
+        terminal.expect("taken back")
+        assert "line two" in (folder / "a.txt").read_text()
+        terminal.expect("› ")
+        terminal.type("/rewind 99\r")
+        terminal.expect("there is no checkpoint '99'")
+        terminal.expect("› ")
+        terminal.type("/quit\r")
+        assert terminal.end() == 0
+    assert left_running(tmp_path) == []
+
+
 def test_slash_commands_are_answered_without_the_model(
     tmp_path: Path, folder: Path, env: dict[str, str]
 ) -> None:

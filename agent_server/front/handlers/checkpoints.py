@@ -9,6 +9,7 @@ from agent_server.edits.undo import Part
 from agent_server.edits.undo_run import Rewound
 from agent_server.front.blocks import Json
 from agent_server.front.front import Front
+from agent_server.front.render.edits import file_diff
 from agent_server.front.rpc.dispatch import Incoming
 from agent_server.front.rpc.errors import INVALID_PARAMS, RpcError
 from agent_server.front.uris import file_uri, path_of
@@ -66,11 +67,13 @@ async def restore(front: Front, incoming: Incoming) -> Json:
     session = SessionEdits(front.sessions.get(SessionId(wanted.session_id)))
     if wanted.dry_run:
         rewound = await session.look(wanted.id, others=wanted.others)
-        return {**_NOTHING, "would": _touched(rewound), "left": _left(rewound.left)}
+        diffs = [file_diff(change) for change in rewound.changes]
+        return {**_NOTHING, "would": _touched(rewound), "diffs": diffs, "left": _left(rewound.left)}
     rewound = await session.restore(wanted.id, others=wanted.others)
     done = rewound.proposal
     return {
         "would": None,
+        "diffs": None,
         "txn": done.txn if done else None,
         "state": rewound.state if done else None,
         "undo": rewound.undo,

@@ -1,6 +1,7 @@
 """Going back on the wire: taking edits back, and the checkpoints that files can be restored to."""
 
 from agent_server.front.protocol.base import Wire
+from agent_server.front.protocol.edits import ProposedFile
 from agent_server.loop.proposal import ChangeKind, EditState
 
 
@@ -87,6 +88,8 @@ class CheckpointRestored(Wire):
 
     would: tuple[TouchedFile, ...] | None = None
     """With `dryRun`."""
+    diffs: tuple[ProposedFile, ...] | None = None
+    """With `dryRun`: the same, from what the files have now to what they would have, to be shown."""
     txn: str | None = None
     """Null: there was nothing to change."""
     state: EditState | None = None

@@ -36,7 +36,7 @@ def proposed(
         "review": review,
         "reason": reason,
         "scopes": list(scopes),
-        "files": [_file(change) for change in proposal.files],
+        "files": [file_diff(change) for change in proposal.files],
     }
 
 
@@ -65,7 +65,8 @@ def edit_state(session: SessionId, event: EditChanged, *, revision: int) -> Json
     }
 
 
-def _file(change: FileChange) -> Json:
+def file_diff(change: FileChange) -> Json:
+    """One changed file: both texts, where they are not too large, and what differs."""
     texts = (change.base_text, change.new_text)
     inline = all(text is None or _fits(text) for text in texts)
     return {

@@ -121,6 +121,6 @@ def _prompts(chat: Conversation, answer: Automatic | None) -> int:
         if command == Slash("quit"):
             return 0
         if command is not None:
-            chat.obey(command)
+            chat.obey(command, answer)
         else:
             chat.turn(text, answer)

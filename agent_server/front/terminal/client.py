@@ -5,10 +5,18 @@ every question exactly once. It knows no screen; whatever comes in goes to `rece
 """
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from agent_server.front.params import as_list, as_object
+from agent_server.front.protocol.base import Wire
+from agent_server.front.protocol.checkpoints import (
+    CheckpointList,
+    CheckpointRestored,
+    CheckpointShown,
+    RestoreCheckpoint,
+)
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.dispatch import Dispatch, Incoming
 from agent_server.front.rpc.errors import INVALID_PARAMS, ConnectionClosed, RemoteError, RpcError
@@ -44,6 +52,8 @@ from agent_server.front.terminal.updates import (
 from agent_server.loop.errors import AgentServerError
 from agent_server.loop.model import JsonObject
 from agent_server.version import __version__
+
+W = TypeVar("W", bound=Wire)
 
 PROTOCOL = 1
 CAPABILITIES: JsonObject = {
@@ -181,6 +191,19 @@ class AcpClient:
             if reason not in ("already_decided", "stale_revision", "unknown_txn"):
                 raise
 
+    async def checkpoints(self, session_id: str) -> tuple[CheckpointShown, ...]:
+        """What files can be taken back to, oldest first."""
+        result = await self._ask("_agent-server/checkpoint/list", {"sessionId": session_id})
+        return _parsed(CheckpointList, result).checkpoints
+
+    async def restore(
+        self, session_id: str, checkpoint: str, *, dry_run: bool
+    ) -> CheckpointRestored:
+        """Take files back, or be told what that would do."""
+        params = RestoreCheckpoint(session_id=session_id, id=checkpoint, dry_run=dry_run).dump()
+        result = await self._ask("_agent-server/checkpoint/restore", params)
+        return _parsed(CheckpointRestored, result)
+
     async def _ask(self, method: str, params: JsonObject) -> JsonObject:
         return as_object(await self.connection.request(method, params)) or {}
 
@@ -224,6 +247,13 @@ class AcpClient:
         incoming.when_cancelled(lambda: self._receive(Withdrawn(question.call.id)))
         self._receive(Asked(question, slot))
         return permission_result(await slot.wait())
+
+
+def _parsed(kind: type[W], result: JsonObject) -> W:
+    try:
+        return kind.parse(result)
+    except ValidationError as error:
+        raise NotUnderstood(f"the answer could not be understood: {error}") from error
 
 
 def _workspace(cwd: str) -> JsonObject:

@@ -18,6 +18,7 @@ from agent_server.front.terminal.input import Keyboard
 from agent_server.front.terminal.link import Link, linked
 from agent_server.front.terminal.page import Page
 from agent_server.front.terminal.person import Automatic, Person
+from agent_server.front.terminal.rewind import Rewind
 from agent_server.front.terminal.server import Server, running_server
 from agent_server.front.terminal.slash import HELP, Mistaken, Slash
 from agent_server.front.terminal.style import INDENT
@@ -84,21 +85,20 @@ class Conversation:
         Raises:
             ServerGone, Quit: as `TurnRun.run`.
         """
-        inbox = self._link.inbox
-        person = Person(self.page, self.keyboard, automatic, inbox.withdrawn, self._cwd)
+        person = self._person(automatic)
         return TurnRun(self._link, person, self._session.id, self.header).run(text)
 
-    def obey(self, command: Slash | Mistaken) -> None:
+    def obey(self, command: Slash | Mistaken, automatic: Automatic | None) -> None:
         """Do what a slash command says; `/quit` is the caller's."""
         if isinstance(command, Mistaken):
             self.page.add(Text(f"{' ' * INDENT}{command.sentence}", "warning"))
             return
         try:
-            self.page.add(self._obeyed(command))
+            self.page.add(self._obeyed(command, automatic))
         except (RemoteError, ClientMistake) as error:
             self.page.add(Text.assemble(" " * INDENT, ("✗ ", "error"), str(error)))
 
-    def _obeyed(self, command: Slash) -> ConsoleRenderable:
+    def _obeyed(self, command: Slash, automatic: Automatic | None) -> ConsoleRenderable:
         client = self._link.client
         match command.name:
             case "help" | "quit":
@@ -107,6 +107,8 @@ class Conversation:
                 return self._set_mode(command.argument)
             case "model":
                 return self._set_model(command.argument)
+            case "undo" | "rewind":
+                return self._go_back(command, automatic)
             case "new":
                 self._enter(self._link.call(client.new, self._cwd))
                 return _said("a new session; the old one is kept")
@@ -120,6 +122,16 @@ class Conversation:
                 return _sessions(self._link.call(client.sessions, self._cwd))
             case _:
                 assert_never(command.name)
+
+    def _go_back(self, command: Slash, automatic: Automatic | None) -> ConsoleRenderable:
+        rewind = Rewind(self._link, self._person(automatic), self._session.id)
+        done = rewind.undo() if command.name == "undo" else rewind.to(command.argument)
+        self._hear()  # the edit that did it, which was just shown
+        return done
+
+    def _person(self, automatic: Automatic | None) -> Person:
+        withdrawn = self._link.inbox.withdrawn
+        return Person(self.page, self.keyboard, automatic, withdrawn, self._cwd)
 
     def _set_mode(self, mode: str) -> Text:
         if mode:

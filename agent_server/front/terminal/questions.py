@@ -114,7 +114,7 @@ def parse_proposed(params: JsonObject) -> EditQuestion:
         said.review == "ask",
         said.reason,
         said.scopes,
-        tuple(_change(file) for file in said.files),
+        tuple(change_of(file) for file in said.files),
     )
 
 
@@ -156,7 +156,8 @@ def _option(value: object) -> Option | None:
     return Option(option_id, name if isinstance(name, str) else kind, kind)
 
 
-def _change(file: ProposedFile) -> FileChange:
+def change_of(file: ProposedFile) -> FileChange:
+    """One file of it."""
     hunks = tuple(
         Hunk(
             hunk.id,

@@ -4,12 +4,19 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Name = Literal["help", "mode", "model", "new", "fork", "title", "sessions", "quit"]
+Name = Literal[
+    "help", "mode", "model", "undo", "rewind", "new", "fork", "title", "sessions", "quit"
+]
 NAMES: tuple[Name, ...] = get_args(Name)
 HELP: tuple[tuple[str, str], ...] = (
     ("/help", "this"),
     ("/mode [ask|accept_edits|plan|auto]", "what the agent may do without asking"),
     ("/model [NAME]", "the model, in litellm's words: openai/…, anthropic/…, ollama/…"),
+    ("/undo", "take back the edits of the last turn; shows them and asks first"),
+    (
+        "/rewind [N]",
+        "take files back to a checkpoint; without N, the list. What commands did stays",
+    ),
     ("/new", "a new session in this folder"),
     ("/fork", "go on in a copy of this session; this one stays as it is"),
     ("/title TEXT", "name this session"),

@@ -137,7 +137,11 @@ async def test_checkpoints_are_listed_shown_restored_and_undone(work: Path) -> N
     assert [c["title"] for c in listed] == ["edit a.py", "create b.py"]
     assert listed[0]["files"] == [{"uri": a, "change": "edit"}]
     assert would["would"] == [{"uri": a, "change": "edit"}, {"uri": b, "change": "delete"}]
-    assert (would["txn"], done["state"], done["left"]) == (None, "applied", [])
+    assert [(d["uri"], d["kind"], d["baseText"], d["newText"]) for d in would["diffs"]] == [
+        (a, "edit", NEW, OLD),
+        (b, "delete", "b\n", None),
+    ]
+    assert (would["txn"], done["state"], done["left"], done["diffs"]) == (None, "applied", [], None)
     assert ((work / "a.py").read_text(), (work / "b.py").read_text()) == (NEW, "b\n")
     assert [c["turnId"] for c in after[2:]] == [None, None]
 

@@ -11,6 +11,8 @@ from agent_server.front.terminal.slash import Mistaken, Slash, parse_slash
         ("/model openai/x", Slash("model", "openai/x")),
         ("/exit", Slash("quit")),
         ("/fork", Slash("fork")),
+        ("/undo", Slash("undo")),
+        ("/rewind 2", Slash("rewind", "2")),
         ("/title Fix the parser", Slash("title", "Fix the parser")),
         ("/mod ask", Mistaken("there is no command /mod; did you mean /mode?")),
         ("/zzz", Mistaken("there is no command /zzz; /help lists them")),

@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "49032f3afc37e0d6";
+export const SCHEMA_HASH = "388b18cd29a87479";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -70,6 +70,8 @@ export interface CheckpointList {
 export interface CheckpointRestored {
   /** With `dryRun`. */
   readonly would?: readonly TouchedFile[] | null;
+  /** With `dryRun`: the same, from what the files have now to what they would have, to be shown. */
+  readonly diffs?: readonly ProposedFile[] | null;
   /** Null: there was nothing to change. */
   readonly txn?: string | null;
   /** Of `txn`: `applied`, or why it is not, in `left`. */
