@@ -48,7 +48,7 @@ async def test_every_client_sees_an_early_title(tmp_path: Path):
 
 
 async def test_only_clients_of_ours_get_the_pieces_and_they_join_to_the_arguments(tmp_path: Path):
-    def pieces(updates: list[dict]) -> str:
+    def pieces(updates: list[dict[str, Any]]) -> str:
         return "".join(
             u.get("_meta", {}).get("agent-server", {}).get("argumentsDelta", "") for u in updates
         )
