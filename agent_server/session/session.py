@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import anyio
+import anyio.to_thread
 
 from agent_server.context.session_context import SessionContext
 from agent_server.edits.outside import Marks, Outside, note
@@ -47,7 +48,7 @@ from agent_server.loop.model import (
     TurnId,
     Usage,
 )
-from agent_server.loop.ports import Log, Tools
+from agent_server.loop.ports import Log, Model, Tools
 from agent_server.loop.turn import Gate, Turn
 from agent_server.session.asking import Asking
 from agent_server.session.inbox import Inbox
@@ -364,7 +365,8 @@ class Session:
         seen = await self._noticing.parts(self.client, kit.policy, self.entries)
         parts = (*map(Text, self._take_asides()), *item.parts, *seen)
         item.control.news = self._news
-        turn = self.running = self._turn(item, kit, context)
+        models = await anyio.to_thread.run_sync(self._models)
+        turn = self.running = self._turn(item, kit, context, models)
         if not item.asked:
             turn.emit = self._announcing(item)
         with item.scope:
@@ -389,13 +391,19 @@ class Session:
 
         return emit
 
-    def _turn(self, item: Prompt, kit: Kit, context: SessionContext) -> Turn:
+    def _models(self) -> deque[Model]:
+        """The model, and those that may go on when it cannot. Blocks: tables and scripts may have to be read."""
+        pinned = self.chosen_model is not None
+        others = self._equipment.fallbacks(self.model, pinned=pinned)
+        return deque((self._equipment.model(self.model), *others))
+
+    def _turn(self, item: Prompt, kit: Kit, context: SessionContext, models: deque[Model]) -> Turn:
         limits = self._equipment.limits
         deadline = None if limits.max_wall_s is None else anyio.current_time() + limits.max_wall_s
         return Turn(
             id=item.turn,
             log=self.log,
-            model=self._equipment.model(self.model),
+            model=models.popleft(),
             tools=kit.tools,
             gate=Gate(
                 kit.policy, Asking(self.ask, self._equipment.approval_timeout_s), kit.staging
@@ -404,9 +412,7 @@ class Session:
             emit=self.emit,
             limits=limits,
             numbers=self._numbers,
-            fallbacks=deque(
-                self._equipment.fallbacks(self.model, pinned=self.chosen_model is not None)
-            ),
+            fallbacks=models,
             deadline=deadline,
             before=self._spent(),
             control=item.control,

@@ -109,8 +109,8 @@ class Sessions:
             ClientMistake: `cwd` is no folder.
             StoreFailure: it could not be kept.
         """
-        folders = usable(cwd, roots)
-        equipment = self._equipment(cwd)
+        folders = await anyio.to_thread.run_sync(usable, cwd, roots)
+        equipment = await anyio.to_thread.run_sync(self._equipment, cwd)
         record = await self._store.create(cwd, roots=folders.roots, mode=equipment.mode)
         return await self._begin(record, equipment, client, _Opening(folders.dropped))
 
@@ -127,7 +127,7 @@ class Sessions:
             ClientMistake: `cwd` is no folder.
             StoreFailure: it is damaged.
         """
-        folders = usable(cwd, roots)
+        folders = await anyio.to_thread.run_sync(usable, cwd, roots)
         async with self._alone(session_id):
             if (session := self._open.get(session_id)) is not None and session.read_only is None:
                 session.client = client
@@ -148,14 +148,16 @@ class Sessions:
             ClientMistake: `cwd` is no folder.
             StoreFailure: it is damaged, or could not be kept.
         """
-        folders = usable(cwd, roots)
+        folders = await anyio.to_thread.run_sync(usable, cwd, roots)
         await self._store.open_log(session_id)  # refuses a damaged one
         record = await self._store.fork(session_id)
         title = None if record.title is None else f"{record.title} (fork)"
         record = await self._store.update(record.id, title=title)
         record, aside = await self._moved(record, folders)
         opening = _Opening((*folders.dropped, *([aside] if aside else [])), aside, forked=True)
-        return await self._begin(record, self._equipment(cwd), client, opening)
+        return await self._begin(
+            record, await anyio.to_thread.run_sync(self._equipment, cwd), client, opening
+        )
 
     async def list(
         self, *, cwd: str | None = None, cursor: str | None = None
