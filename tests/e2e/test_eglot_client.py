@@ -10,7 +10,9 @@ import pytest
 from tests.e2e.emacs.emacs import Emacs, NoEmacs, find
 from tests.front.lsp.lsp_process import PROGRAM, edit_step, environment, script
 
-pytestmark = pytest.mark.timeout(180)  # the first time, an Emacs is fetched
+pytestmark = pytest.mark.timeout(
+    480
+)  # the first time, an Emacs is fetched: twice `FETCH_S`, and unpacked
 
 DRIVE = Path(__file__).parent / "emacs" / "drive.el"
 OLD, NEW = "one\ntwo\n", "ONE\ntwo\n"
