@@ -4,13 +4,14 @@ A command returns at once and the work goes on in the session; what comes of it 
 (`stock.py`), and failures that nobody else tells are messages. Those about edits are in `reviewing.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio.abc
 
 from agent_server.front.front import Front
 from agent_server.front.handlers.options import current_options
 from agent_server.front.lsp import wording
+from agent_server.front.lsp.background import Args, finish
 from agent_server.front.lsp.current import Current
 from agent_server.front.lsp.documents import Documents
 from agent_server.front.lsp.messages import ERROR, INFO, show_message
@@ -31,7 +32,7 @@ from agent_server.front.protocol.parse import parse_params
 from agent_server.front.render.options import twin_updates
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.front.uris import display_name, path_of
-from agent_server.loop.errors import AgentServerError, ClientMistake
+from agent_server.loop.errors import ClientMistake
 from agent_server.loop.model import DoneReason, JsonObject, Part, Resource, Text
 from agent_server.session.prompts import Prompt
 from agent_server.session.session import Session
@@ -105,7 +106,7 @@ class Commands:
         cwd = self._current.root() if wanted.uri is None else _folder(wanted.uri)
         page, _ = await self._front.sessions.list(cwd=cwd)
         if not self._front.peer.capabilities.updates:
-            self._tasks.start_soon(self._offer, page)
+            self._later(self._offer, page)
         return {"sessions": [_listed(one) for one in page]}
 
     async def resume_session(self, argument: object = None) -> JsonObject:
@@ -140,7 +141,7 @@ class Commands:
         self, session: Session, words: str, uri: str | None, part: Range | None
     ) -> JsonObject:
         item = session.submit((Text(words), *self._attached(uri, part)))
-        self._tasks.start_soon(self._settle, session, item)
+        self._later(self._settle, session, item)
         return {"sessionId": session.id, "turnId": item.turn}
 
     def _attached(self, uri: str | None, part: Range | None) -> tuple[Part, ...]:
@@ -159,15 +160,12 @@ class Commands:
 
     async def _settle(self, session: Session, item: Prompt) -> None:
         """See the turn through. A turn that ran tells its own end, unless it showed nothing to a client of ours."""
-        try:
-            result = await session.answer(item)
-        except AgentServerError as error:
-            self._complain(str(error))
-            return
+        result = await session.answer(item)
         peer = self._front.peer
         told = not peer.capabilities.updates or peer.view(session.id).spoke(result.turn)
         if result.reason is DoneReason.ERROR and not told:
-            self._complain(result.message or f"the turn failed: {result.detail}")
+            message = result.message or f"the turn failed: {result.detail}"
+            show_message(peer.connection, ERROR, message)
 
     async def _offer(self, page: Sequence[SessionSummary]) -> None:
         """Ask which of the last ones shall go on."""
@@ -180,13 +178,11 @@ class Commands:
         params = {"type": INFO, "message": "Which conversation shall go on?", "actions": actions}
         try:
             reply = await connection.request("window/showMessageRequest", params)
-            chosen = (as_object(reply) or {}).get("title")
-            if isinstance(chosen, str) and chosen in titles:
-                await self._resume(titles[chosen])
         except (RemoteError, ConnectionClosed):
             return
-        except AgentServerError as error:
-            self._complain(str(error))
+        chosen = (as_object(reply) or {}).get("title")
+        if isinstance(chosen, str) and chosen in titles:
+            await self._resume(titles[chosen])
 
     async def _resume(self, named: str | None) -> Session:
         session = await self._current.resume(named)
@@ -195,8 +191,8 @@ class Commands:
             show_message(self._front.peer.connection, INFO, f"Going on with: {name}")
         return session
 
-    def _complain(self, sentence: str) -> None:
-        show_message(self._front.peer.connection, ERROR, sentence)
+    def _later(self, work: Callable[[*Args], Awaitable[object]], *args: *Args) -> None:
+        self._tasks.start_soon(finish, self._front.peer.connection, work, *args)
 
     def _tell_options(self, session: Session) -> None:
         changed = twin_updates(session.mode, current_options(session))

@@ -5,19 +5,19 @@ import logging
 import anyio.abc
 
 from agent_server.front.front import Front
+from agent_server.front.lsp.background import finish
 from agent_server.front.lsp.commands import one_object
 from agent_server.front.lsp.current import Current
-from agent_server.front.lsp.messages import ERROR, INFO, WARNING, show_message
+from agent_server.front.lsp.messages import INFO, WARNING, show_message
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.lsp.protocol import Command
 from agent_server.front.lsp.questions import diff_text
 from agent_server.front.proposals import Entry
 from agent_server.front.protocol.commands import HunkCommand, ReviewCommand, UndoCommand
 from agent_server.front.protocol.parse import parse_params
-from agent_server.front.rpc.errors import ConnectionClosed, RemoteError, RpcError
+from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.front.uris import display_name, file_uri
 from agent_server.front.verdicts import Verdict
-from agent_server.loop.errors import AgentServerError
 from agent_server.loop.proposal import FileChange
 from agent_server.session.edits import SessionEdits
 from agent_server.session.session import Session
@@ -59,7 +59,7 @@ class ReviewCommands:
         if not shown:
             self._say("The agent has not proposed any change yet")
         for entry in shown:
-            self._tasks.start_soon(self._show, entry)
+            self._tasks.start_soon(finish, self._front.peer.connection, self._show, entry)
 
     async def accept_all(self, argument: object = None) -> None:
         """Say yes to the open edits, or to the one that is named."""
@@ -81,7 +81,9 @@ class ReviewCommands:
         """Take the session's last edit back, or all of its last turn's. The undoing can be undone by a restore."""
         wanted = parse_params(UndoCommand, one_object(argument))
         session = await self._current.session(wanted.session_id)
-        self._tasks.start_soon(self._undo, session, wanted.turn)
+        self._tasks.start_soon(
+            finish, self._front.peer.connection, self._undo, session, wanted.turn
+        )
 
     # ---- inside ------------------------------------------------------------------------------------
 
@@ -118,11 +120,7 @@ class ReviewCommands:
         await self._pages.show(cwd, f"{proposal.txn}.diff", diff_text(proposal))
 
     async def _undo(self, session: Session, turn: bool) -> None:
-        try:
-            rewound = await SessionEdits(session).undo(turn=turn)
-        except (AgentServerError, RpcError) as error:
-            show_message(self._front.peer.connection, ERROR, str(error))
-            return
+        rewound = await SessionEdits(session).undo(turn=turn)
         for left in rewound.left:
             text = f"{display_name(left.path)} was left as it is: {left.why}"
             show_message(self._front.peer.connection, WARNING, text)

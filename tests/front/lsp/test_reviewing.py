@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agent_server.session.edits import SessionEdits
 from tests.fakes.edits import asking
 from tests.front.lsp.lsp_client import PLUGIN, STOCK, Refused
 from tests.front.lsp.test_conversation import DONE, EDIT, NEW, OLD, file
@@ -157,3 +158,32 @@ async def test_where_nothing_was_edited_undo_says_so(tmp_path: Path) -> None:
         await world.client.command("agent.undo")
 
         assert await ended(world) == "there is no edit to take back"
+
+
+async def test_an_edit_of_a_session_that_was_closed_is_shown_to_be_gone_and_no_more(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path, EDIT, DONE, capabilities=STOCK) as world:
+        file(world)
+        started = await world.client.command("agent.prompt", "go")
+        await ended(world)
+        closed = {"sessionId": started["sessionId"]}
+        await world.client.request("agent/session/close", closed)
+        await world.client.command("agent.showChanges")
+        await world.client.until(lambda m: "there is no open session" in str(m))
+
+        assert await world.client.command("agent.cancel") is None
+
+
+async def test_what_a_command_breaks_afterwards_breaks_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(self: SessionEdits, *, turn: bool) -> None:
+        raise RuntimeError("/home/me/secret")
+
+    monkeypatch.setattr(SessionEdits, "undo", broken)
+    async with served(tmp_path, capabilities=STOCK) as world:
+        await world.client.command("agent.undo")
+
+        assert await ended(world) == "The command failed; the server's log says more"
+        assert await world.client.command("agent.cancel") is None
