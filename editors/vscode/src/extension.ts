@@ -32,7 +32,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const running = () => server.running();
   const conversation = new Conversation(running, context.workspaceState);
   const reviews = new Reviews(running);
-  const permissions = new Permissions(conversation, () => chat.visible);
+  const permissions = new Permissions(
+    conversation,
+    (sessionId) => chat.visible && conversation.current?.sessionId === sessionId,
+  );
   const chat = new ChatView({ extension: context.extensionUri, server, conversation, permissions, reviews });
   const files = new ProposedFiles(reviews);
   const reviewing = new Reviewing(reviews, files);

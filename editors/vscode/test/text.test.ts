@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { splitBlocks } from "../src/chat/blocks";
+import { NOTHING, splitBlocks, splitFurther } from "../src/chat/blocks";
 import { mentionOf, mentions, promptBlocks, unfinished } from "../src/chat/mentions";
 import { duration, optionWords, pendingWords, percent, tokens } from "../src/chat/words";
 
@@ -51,6 +51,16 @@ describe("blocks of streaming Markdown", () => {
       expect(splitBlocks(text.slice(0, end)).join("")).toBe(text.slice(0, end));
     }
   });
+});
+
+test("a text that grows has the same blocks as one that came at once", () => {
+  const text = "A\n\n- l\n\n- m\n\n```\nx\n\ny\n```\n\nend\n\nmore";
+  const pieces = [...text].map((_, index) => text.slice(0, index + 1));
+
+  const grown = pieces.reduce(splitFurther, NOTHING);
+
+  expect(grown.blocks).toEqual(splitBlocks(text));
+  expect(splitFurther(grown, "another").blocks).toEqual(["another"]);
 });
 
 describe("words", () => {

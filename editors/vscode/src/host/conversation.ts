@@ -166,7 +166,10 @@ export class Conversation implements vscode.Disposable {
     this.dispatch(sessionId, { kind: "prompted", waiting });
     client.ask("agent/session/prompt", { sessionId, prompt: promptBlocks(text, blocks) }).then(
       (result) => this.dispatch(sessionId, { kind: "answered", waitingId: waiting.id, result, at: Date.now() }),
-      (error) => this.dispatch(sessionId, { kind: "failed", waitingId: waiting.id, message: sentence(error) }),
+      (error) => {
+        const message = client.isRunning() ? sentence(error) : "The server stopped before it answered";
+        this.dispatch(sessionId, { kind: "failed", waitingId: waiting.id, message });
+      },
     );
   }
 

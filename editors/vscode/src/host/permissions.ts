@@ -23,7 +23,8 @@ export class Permissions implements vscode.Disposable {
 
   constructor(
     private readonly conversation: Conversation,
-    private readonly chatVisible: () => boolean,
+    /** Whether the chat of that session is to be seen. */
+    private readonly visible: (sessionId: string) => boolean,
   ) {}
 
   get waiting(): number {
@@ -38,7 +39,7 @@ export class Permissions implements vscode.Disposable {
       this.conversation.dispatch(sessionId, { kind: "asked", id, request });
       token.onCancellationRequested(() => this.settle(id, WITHDRAWN, "Withdrawn"));
       this.changed.fire(this.open.size);
-      if (!this.chatVisible() && settings().modalWhenHidden) void this.askModally(id, request);
+      if (!this.visible(sessionId) && settings().modalWhenHidden) void this.askModally(id, request);
     });
   }
 

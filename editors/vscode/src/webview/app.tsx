@@ -5,6 +5,7 @@ import type { ServerState, ViewCommand } from "../chat/bridge";
 import type { ChatState } from "../chat/state";
 import { pendingWords } from "../chat/words";
 import { Composer } from "./composer";
+import { useGrowing } from "./growing";
 import { send } from "./host";
 import { ItemView } from "./items";
 import type { PageState } from "./page";
@@ -13,6 +14,8 @@ import { Icon, IconButton } from "./text";
 
 /** Pixels from the end within which the view follows what comes. */
 const NEAR = 40;
+/** Items that are drawn in one frame. */
+const STEP = 60;
 
 export function App({ page }: { readonly page: PageState }) {
   const [listing, setListing] = useState(false);
@@ -60,6 +63,8 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  // The newest first: a long conversation is complete a moment later.
+  const drawn = useGrowing(chat.items.length, STEP);
   useEffect(() => {
     follows.current = true;
   }, [chat.sessionId]);
@@ -91,7 +96,7 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
         {chat.items.length === 0 && chat.waiting.length === 0 && !chat.loading && (
           <Welcome chat={chat} server={server} />
         )}
-        {chat.items.map((item) => (
+        {chat.items.slice(-drawn).map((item) => (
           <div key={`${item.kind}-${item.id}`} class="item">
             <ItemView item={item} />
           </div>

@@ -1,16 +1,25 @@
 /** Markdown on the page, with buttons on its code. */
 
 import { memo } from "preact/compat";
-import { useMemo } from "preact/hooks";
-import { splitBlocks } from "../chat/blocks";
+import { useMemo, useRef } from "preact/hooks";
+import { NOTHING, splitFurther } from "../chat/blocks";
+import { useGrowing } from "./growing";
 import { send } from "./host";
 import { toHtml } from "./markdown";
 
+/** Blocks that are drawn in one frame. */
+const STEP = 40;
+
 export function Markdown({ text }: { readonly text: string }) {
-  const blocks = useMemo(() => splitBlocks(text), [text]);
+  const before = useRef(NOTHING);
+  const { blocks } = useMemo(() => {
+    before.current = splitFurther(before.current, text);
+    return before.current;
+  }, [text]);
+  const drawn = useGrowing(blocks.length, STEP);
   return (
     <div class="markdown">
-      {blocks.map((block, index) => (
+      {blocks.slice(0, drawn).map((block, index) => (
         // Blocks are only ever appended, so that a place is an identity.
         <Block key={index} text={block} />
       ))}
