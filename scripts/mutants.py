@@ -196,8 +196,8 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(
         "a model the person picked is replaced",
         "session/session.py",
-        "fallbacks=deque(() if self.chosen_model else ",
-        "fallbacks=deque(() if False else ",
+        "pinned = self.chosen_model is not None",
+        "pinned = False",
         ("tests/session/test_models_and_prompt.py",),
     ),
     # ---- edits
