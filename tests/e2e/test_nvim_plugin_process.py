@@ -82,6 +82,19 @@ def test_a_server_killed_in_a_turn_leaves_no_hunk_and_no_edit_and_says_so(tmp_pa
         assert not nvim.lua('return require("agent.session").current().busy')
 
 
+def test_a_server_that_is_gone_for_good_takes_its_hunks_along(tmp_path: Path) -> None:
+    step = edits("a.txt", ("beta", "BETA"))
+    with editor(Desk.at(tmp_path, a__txt=TEXT), step, setup={"restarts": 0}) as nvim:
+        nvim.open("a.txt")
+        nvim.command("Agent ask change it")
+        nvim.wait_hunks(1)
+        os.kill(nvim.server(), signal.SIGKILL)
+        nvim.wait_hunks_gone()
+
+        nvim.wait_for_chat("The server was ended by signal 9 before the turn was over.")
+        assert "ga accept" not in nvim.screen()
+
+
 def test_a_stored_session_is_resumed_by_choice(tmp_path: Path) -> None:
     desk = Desk.at(tmp_path, a__txt=TEXT)
     with editor(desk, {"text": "Long ago."}) as nvim:

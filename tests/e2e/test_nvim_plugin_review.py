@@ -81,6 +81,25 @@ def test_an_accepted_edit_is_undone_by_one_u_and_nothing_else_is(tmp_path: Path)
         assert nvim.lines("a.txt") == FIVE.replace("five", "fivetyped").splitlines()
 
 
+def test_an_edit_applied_while_the_person_types_is_an_undo_step_of_its_own(tmp_path: Path) -> None:
+    with editor(desk_of(tmp_path), edits("a.txt", *ENDS), DONE) as nvim:
+        nvim.open("a.txt")
+        nvim.type("5GAtyped")
+        nvim.wait("vim.api.nvim_get_current_line() == 'fivetyped'")
+        nvim.command("Agent ask change it")
+        nvim.wait_hunks(2)
+        nvim.command("Agent accept all")
+        settle(nvim)
+        nvim.type("more<Esc>u")
+        nvim.wait("vim.api.nvim_get_current_line() == 'fivetyped'")
+        applied = nvim.lines("a.txt")
+        nvim.type("u")
+        nvim.wait("vim.api.nvim_buf_get_lines(0, 0, 1, true)[1] == 'one'")
+
+        assert (applied[0], applied[8]) == ("ONE", "NINE")
+        assert nvim.lines("a.txt")[4] == "fivetyped"
+
+
 def test_an_unsaved_buffer_is_what_the_agent_edits_and_the_disk_is_left_alone(
     tmp_path: Path,
 ) -> None:
@@ -228,3 +247,26 @@ def test_a_file_with_other_line_ends_and_no_last_one_keeps_them(tmp_path: Path) 
         nvim.wait("not vim.bo.modified")
 
         assert desk.file("a.txt").read_bytes() == b"one\r\nTWO\r\nthree"
+
+
+def test_a_turn_is_taken_back_after_its_changes_were_shown(tmp_path: Path) -> None:
+    desk = Desk.at(tmp_path, a__txt=FIVE, b__txt="b\n")
+    with editor(desk, edits("b.txt", ("b\n", "B\n")), DONE, mode="auto") as nvim:
+        nvim.open("a.txt")
+        nvim.command("Agent ask change it")
+        nvim.wait_for_chat("Done.")
+        nvim.wait_idle()
+        assert desk.file("b.txt").read_text() == "B\n"
+        nvim.lua(
+            """
+            _G.prompts = {}
+            vim.ui.select = function(items, how, done)
+              table.insert(_G.prompts, how.prompt)
+              done(items[1], 1)
+            end"""
+        )
+        nvim.command("Agent undo")
+        nvim.wait("table.concat(_G.said):find('taken back: edit b.txt', 1, true)")
+
+        assert desk.file("b.txt").read_text() == "b\n"
+        assert "edit b.txt" in nvim.lua("return _G.prompts[2]")

@@ -169,6 +169,13 @@ local COMMANDS = {
       require("agent.pick").session(M._given(call))
     end,
   },
+  undo = {
+    about = "take files back to before a turn",
+    in_prompt = true,
+    run = function()
+      require("agent.checkpoint").choose()
+    end,
+  },
   log = {
     about = "open the server's log",
     run = function()
