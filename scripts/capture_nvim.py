@@ -128,7 +128,7 @@ class Scene:
 
 SCENES = (
     Scene(r"parse_date", (":Agent ask make parse_date accept ISO weeks", "Enter")),
-    Scene(r"ga accept[\s\S]*1/4", ("]h", ":", "C-c")),
+    Scene(r"ga accept[\s\S]*1/4", ("]h", ":echo", "Enter")),
     Scene(r"\n[^:]*agent \? 1 waiting[^:]*$", (), "nvim-review"),
     Scene(r"4/4", ("]h", ":Agent review", "Enter")),
     Scene(r"proposed", ("q",), "nvim-diff"),
