@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from agent_server.context.session_context import SessionContext
-from agent_server.edits.outside import Marks, Outside, note
+from agent_server.edits.outside import Marks
 from agent_server.edits.transaction import Transactions
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import (
@@ -28,10 +28,8 @@ from agent_server.loop.events import (
     EditChanged,
     Event,
     Notice,
-    StateChanged,
     TitleChanged,
     UsageChanged,
-    UserSaid,
 )
 from agent_server.loop.loop import run
 from agent_server.loop.model import (
@@ -43,20 +41,19 @@ from agent_server.loop.model import (
     ReplyEntry,
     Review,
     SessionId,
-    Text,
-    TurnEndEntry,
     TurnId,
-    Usage,
 )
 from agent_server.loop.ports import Log, Model, Tools
-from agent_server.loop.turn import Gate, Turn
+from agent_server.loop.states import Done
+from agent_server.loop.turn import Turn
 from agent_server.session.asking import Asking
+from agent_server.session.hearing import Hearing
 from agent_server.session.inbox import Inbox
-from agent_server.session.noticing import Noticing
 from agent_server.session.ports import Client, Equipment, Kit
 from agent_server.session.prompts import Parts, Prompt, TurnResult, new_turn_id
 from agent_server.session.steering import Steer, Steered
 from agent_server.session.titles import Title
+from agent_server.session.turning import Ground, new_turn, result_of, spent
 from agent_server.session.watch import watch
 
 log = logging.getLogger(__name__)
@@ -103,7 +100,6 @@ class Session:
         self.left_open: tuple[EditChanged, ...] = ()
         """Edits that a dead process had left open, as they are now (session/edits.py)."""
         self.read_only = read_only
-        self._asides = [] if aside is None else [aside]
         self._profile = profile
         self.log = log
         self.system_prompt: str | None = None
@@ -111,13 +107,16 @@ class Session:
         self._equipment = equipment
         self._inbox = Inbox()
         self._title = Title(profile.title)
-        self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
+        self._ground = Ground(
+            log,
+            equipment,
+            Asking(self.ask, equipment.approval_timeout_s),
+            self.emit,
+            itertools.count(_last_reply_number(log.entries) + 1),
+        )
         self._prepare = prepare
         self._prepared: tuple[Kit, SessionContext] | None = None
-        self.marks = Marks()
-        """Files that may have changed; whoever notices may add to them."""
-        self._noticing = Noticing()
-        self._outside: Outside | None = None
+        self._hearing = Hearing(cwd, aside=aside)
         self._watching = False
         self.running: Turn | None = None
         """The turn that runs; sub-agents work under it."""
@@ -172,7 +171,12 @@ class Session:
         except AgentServerError:  # it is gone from the settings; a prompt will say so
             return None
         used = last.reply.usage.input + last.reply.usage.output
-        return UsageChanged(last.turn, used, window, self._spent())
+        return UsageChanged(last.turn, used, window, spent(self.entries))
+
+    @property
+    def marks(self) -> Marks:
+        """Files that may have changed; whoever notices may add to them."""
+        return self._hearing.marks
 
     def models(self) -> tuple[str, ...]:
         """Models to choose from, the current one among them."""
@@ -246,7 +250,7 @@ class Session:
 
     def say_aside(self, sentence: str) -> None:
         """Let the model hear this with the next prompt, or before the next request of a turn that runs."""
-        self._asides.append(sentence)
+        self._hearing.say(sentence)
 
     async def answer(self, item: Prompt) -> TurnResult:
         """What a submitted prompt came to; also after its `cancel`. Cancelling this wait cancels nothing."""
@@ -362,75 +366,20 @@ class Session:
         kit, context = await self.ready()
         if self._title.begin(item.parts):
             self._show_title()
-        seen = await self._noticing.parts(self.client, kit.policy, self.entries)
-        parts = (*map(Text, self._take_asides()), *item.parts, *seen)
-        item.control.news = self._news
+        parts = await self._hearing.with_prompt(item.parts, self.client, kit.policy, self.entries)
+        item.control.news = lambda: self._hearing.news(self.transactions)
         models = await anyio.to_thread.run_sync(self._models)
-        turn = self.running = self._turn(item, kit, context, models)
-        if not item.asked:
-            turn.emit = self._announcing(item)
+        turn = self.running = new_turn(item, self._ground, kit, context, models)
+        done: Done | None = None
         with item.scope:
             done = await run(turn, parts)
-            return TurnResult(
-                item.turn, done.reason, done.detail, turn.usage, self._text(item.turn), done.message
-            )
-        return TurnResult(
-            item.turn, DoneReason.USER_ABORT, item.control.abort, turn.usage, self._text(item.turn)
-        )
-
-    def _announcing(self, item: Prompt) -> Callable[[Event], None]:
-        """Shows the prompt once its turn is seen to run: its client could not know when that would be."""
-        shown = False
-
-        def emit(event: Event) -> None:
-            nonlocal shown
-            self.emit(event)
-            if not shown and isinstance(event, StateChanged) and event.state != "done":
-                shown = True
-                self.emit(UserSaid(item.turn, f"user-{item.turn}", item.parts))
-
-        return emit
+        return result_of(item, turn, done)
 
     def _models(self) -> deque[Model]:
         """The model, and those that may go on when it cannot. Blocks: tables and scripts may have to be read."""
         pinned = self.chosen_model is not None
         others = self._equipment.fallbacks(self.model, pinned=pinned)
         return deque((self._equipment.model(self.model), *others))
-
-    def _turn(self, item: Prompt, kit: Kit, context: SessionContext, models: deque[Model]) -> Turn:
-        limits = self._equipment.limits
-        deadline = None if limits.max_wall_s is None else anyio.current_time() + limits.max_wall_s
-        return Turn(
-            id=item.turn,
-            log=self.log,
-            model=models.popleft(),
-            tools=kit.tools,
-            gate=Gate(
-                kit.policy, Asking(self.ask, self._equipment.approval_timeout_s), kit.staging
-            ),
-            context=context,
-            emit=self.emit,
-            limits=limits,
-            numbers=self._numbers,
-            fallbacks=models,
-            deadline=deadline,
-            before=self._spent(),
-            control=item.control,
-        )
-
-    def _take_asides(self) -> list[str]:
-        asides, self._asides = self._asides, []
-        return asides
-
-    async def _news(self) -> str | None:
-        """What was said aside while the turn ran, and files that are no longer as the model saw them (loop.md F39)."""
-        said, transactions = self._take_asides(), self.transactions
-        if transactions is not None:
-            if self._outside is None:
-                self._outside = Outside(transactions.documents, self.marks)
-            outside = note(await self._outside.news(), self.cwd)
-            said += [] if outside is None else [outside]
-        return "\n".join(said) or None
 
     def emit(self, event: Event) -> None:
         """Show an event to whoever is connected."""
@@ -439,9 +388,6 @@ class Session:
     async def ask(self, question: Question) -> Answer:
         """Put a question to whoever is connected."""
         return await self.client.ask(self.id, question)
-
-    def _spent(self) -> Usage:
-        return sum((e.usage for e in self.entries if isinstance(e, TurnEndEntry)), Usage())
 
     async def _retitle(self, item: Prompt) -> None:
         """After the first turn, beside whatever comes next: a better title."""
@@ -453,12 +399,6 @@ class Session:
         if self._title.text is not None:
             self.emit(TitleChanged(self._title.text))
             self.changed()
-
-    def _text(self, turn: TurnId) -> str:
-        for entry in reversed(self.entries):
-            if isinstance(entry, ReplyEntry) and entry.turn == turn and entry.reply.text:
-                return entry.reply.text
-        return ""
 
 
 def _last_reply_number(entries: Sequence[Entry]) -> int:
