@@ -16,6 +16,7 @@ M.CAPABILITIES = {
   editor = { save = true, diagnostics = true, selection = true, openFiles = true, openDiff = true },
 }
 local FIRST_DELAY_MS, LONGEST_DELAY_MS = 500, 30000
+local PATIENCE_MS = 2500 -- the server promises to end within 2 s
 local STEADY_MS = 60000 -- a server that lived so long did not die of starting
 
 ---@class agent.ClientState
@@ -26,6 +27,7 @@ local STEADY_MS = 60000 -- a server that lived so long did not die of starting
 ---@field generation integer counts the processes
 ---@field queue fun(client?: vim.lsp.Client)[] what waits for it
 ---@field methods table<string, boolean> that it serves
+---@field is_restarting? boolean it is to be started again as soon as it has ended
 local state = { phase = "off", failures = 0, started_ms = 0, generation = 0, queue = {}, methods = {} }
 
 ---@type fun(ending: string)[] called when the server ended by itself
@@ -114,19 +116,21 @@ function M.stop()
   end
 end
 
---- Stop and start; sessions go on where they were.
+--- Stop and start; sessions go on where they were. The old process must be gone first: it holds their locks.
 function M.restart()
-  local running = state.phase ~= "off"
-  M.stop()
+  local client = state.client
   state.failures = 0
-  if running then
-    M._tell(M.on_lost, "it is being restarted")
+  if not client or state.phase ~= "ready" then
+    return M.ensure(function() end)
   end
-  M.ensure(function(client)
-    if client and running then
-      M._tell(M.on_back)
+  state.client, state.methods, state.phase, state.is_restarting = nil, {}, "waiting", true
+  M._tell(M.on_lost, "was restarted")
+  client:stop()
+  vim.defer_fn(function()
+    if not client:is_stopped() then
+      client:stop(true)
     end
-  end)
+  end, PATIENCE_MS)
 end
 
 --- What Neovim needs to run the server; `vim.lsp.config("agent-server", …)` is laid over it.
@@ -223,6 +227,10 @@ function M._ended(generation, code, signal)
   if state.phase == "off" or generation ~= state.generation then
     return
   end
+  if state.is_restarting then
+    state.is_restarting = false
+    return M._return()
+  end
   local was_ready = state.phase == "ready"
   if vim.uv.now() - state.started_ms > STEADY_MS then
     state.failures = 0
@@ -246,16 +254,21 @@ function M._start_again(ending)
   log.say("WARN", ("the server %s; starting it again"):format(ending))
   state.phase = "waiting"
   vim.defer_fn(function()
-    if state.phase ~= "waiting" then
-      return
+    if state.phase == "waiting" then
+      M._return()
     end
-    table.insert(state.queue, 1, function(client)
-      if client then
-        M._tell(M.on_back)
-      end
-    end)
-    M.start()
   end, delay)
+end
+
+--- Start, and tell that it is there again before anything else is sent.
+---@private
+function M._return()
+  table.insert(state.queue, 1, function(client)
+    if client then
+      M._tell(M.on_back)
+    end
+  end)
+  M.start()
 end
 
 ---@private

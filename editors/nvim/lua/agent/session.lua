@@ -96,6 +96,10 @@ function M.load(id, root, ready)
     end
     M._take_options(session, result)
     M._changed(session, session.transcript:settle(vim.uv.now()))
+    local holder = vim.tbl_get(result, "_meta", "agent-server", "readOnly")
+    if holder then
+      M._changed(session, session.transcript:note("warning", ("This session can only be read: %s"):format(holder)))
+    end
     if ready then
       ready(session)
     end
