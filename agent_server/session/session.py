@@ -107,13 +107,7 @@ class Session:
         self._equipment = equipment
         self._inbox = Inbox()
         self._title = Title(profile.title)
-        self._ground = Ground(
-            log,
-            equipment,
-            Asking(self.ask, equipment.approval_timeout_s),
-            self.emit,
-            itertools.count(_last_reply_number(log.entries) + 1),
-        )
+        self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
         self._prepare = prepare
         self._prepared: tuple[Kit, SessionContext] | None = None
         self._hearing = Hearing(cwd, aside=aside)
@@ -369,7 +363,9 @@ class Session:
         parts = await self._hearing.with_prompt(item.parts, self.client, kit.policy, self.entries)
         item.control.news = lambda: self._hearing.news(self.transactions)
         models = await anyio.to_thread.run_sync(self._models)
-        turn = self.running = new_turn(item, self._ground, kit, context, models)
+        approver = Asking(self.ask, self._equipment.approval_timeout_s)
+        ground = Ground(self.log, self._equipment, approver, self.emit, self._numbers)
+        turn = self.running = new_turn(item, ground, kit, context, models)
         done: Done | None = None
         with item.scope:
             done = await run(turn, parts)
