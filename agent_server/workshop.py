@@ -277,6 +277,7 @@ class Bench:
             env=self._sources.environ,
             subagents=place.subagents,
             diagnostics=place.diagnostics,
+            questions=place.questions,
         )
         staging = StagedEdits(services, lambda: place.review() == "turn")
         return Kit(build(services), policy, transactions, staging)

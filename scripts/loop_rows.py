@@ -169,6 +169,7 @@ GROUPS: Sequence[Group] = (
             "R141": "It is seen when the model begins and ends to think",
             "R142": "A call is reported finished when it is, not when something follows",
             "R143": "Thoughts are events",
+            "R144": "The model asks the person, whose answer is the result of its call",
             "R145": "A call is announced as soon as its name is known",
             "R146": "Deltas, as R138",
             "R147": "The state is an event",
@@ -182,7 +183,6 @@ GROUPS: Sequence[Group] = (
 
 ELSEWHERE = {
     "R85": "the agent's own tools are tools like any other; its memory is a feature of its own",
-    "R144": "`ask_user` is a tool that is not there yet",
 }
 """Numbers inside of the groups that have no test here, and why."""
 

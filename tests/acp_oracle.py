@@ -220,10 +220,11 @@ class Oracle:
         wanted = {
             "fs/read_text_file": ("fs", "readTextFile"),
             "fs/write_text_file": ("fs", "writeTextFile"),
+            "elicitation/create": ("elicitation", "form"),
         }.get(method)
         if wanted is not None and not _at(self._capabilities, *wanted):
             self._violation(f"{'.'.join(wanted)} was not advertised (rule 33)", message)
-        if method.startswith(("terminal/", "elicitation/")):
+        if method.startswith("terminal/"):
             self._violation("not a method this agent may use", message)
         if method.startswith("_") and not _at(self._capabilities, "_meta", "agent-server"):
             self._violation("extension to a client that did not declare it", message)

@@ -12,6 +12,7 @@ from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics, NoEdito
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.model import SessionId
+from agent_server.tools.questions import NoQuestions, Questions
 
 Approve = (
     Literal["never", "always-but-floor"]
@@ -42,6 +43,11 @@ class Caller:
     def diagnostics(self) -> Diagnostics:
         """None."""
         return NoDiagnostics()
+
+    @property
+    def questions(self) -> Questions:
+        """None: a program is not asked what only a person knows."""
+        return NoQuestions()
 
     def emit(self, session: SessionId, event: Event) -> None:
         """See `Client`."""

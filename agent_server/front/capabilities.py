@@ -16,6 +16,10 @@ class Capabilities:
     """Knows our extensions: gets `status`, and `seq` and `turnId` with every update."""
     permission: bool = False
     """Answers `session/request_permission`."""
+    ask: bool = False
+    """Answers `ask`: the model's own questions."""
+    forms: bool = False
+    """ACP: answers `elicitation/create` with a form."""
     notices: bool = False
     read_files: bool = False
     """`fs/read_text_file`: unsaved buffers can be seen."""
@@ -43,11 +47,13 @@ def acp_capabilities(initialize: JsonObject) -> Capabilities:
     declared = as_object(initialize.get("clientCapabilities")) or {}
     files = as_object(declared.get("fs")) or {}
     session = as_object(declared.get("session")) or {}
+    elicitation = as_object(declared.get("elicitation")) or {}
     meta = as_object(declared.get("_meta")) or {}
     return replace(
         own_capabilities(meta.get("agent-server")),
         updates=True,
         permission=True,
+        forms=as_object(elicitation.get("form")) is not None,
         notices=as_object(session.get("notices")) is not None,
         read_files=files.get("readTextFile") is True,
         write_files=files.get("writeTextFile") is True,
@@ -65,6 +71,7 @@ def own_capabilities(declared: object) -> Capabilities:
         updates=own.get("sessionUpdate") is True,
         own=own.get("sessionUpdate") is True,
         permission=own.get("permission") is True,
+        ask=own.get("ask") is True,
         edit_proposed=edit.get("proposed") is True,
         edit_apply=edit.get("apply") is True,
         save=editor.get("save") is True,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor
+from agent_server.front.asking import WAYS, ClientQuestions, Way
 from agent_server.front.before_person import look
 from agent_server.front.blocks import Json
 from agent_server.front.capabilities import Capabilities
@@ -22,6 +23,7 @@ from agent_server.front.vocabulary import Vocabulary, wire_name
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.model import SessionId, TurnId
+from agent_server.tools.questions import Questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,19 @@ class Peer:
         capabilities: Capabilities,
         editor: "EditorFactory",
         askers: tuple[Asker, ...],
+        ways: tuple[Way, ...] = WAYS,
         proposals: Proposals | None = None,
     ) -> None:
-        """`editor` gives the documents of one session; they may be the same for all."""
+        """`askers` put the questions about calls, `ways` the model's own.
+
+        `editor` gives the documents of one session; they may be the same for all.
+        """
         self.connection = connection
         self.vocabulary = vocabulary
         self.capabilities = capabilities
         """Replaced when the client initializes again, before it has a session."""
         self.proposals = Proposals() if proposals is None else proposals
+        self.ways = ways
         self._make_editor = editor
         self._askers = askers
         self._views: dict[SessionId, View] = {}
@@ -85,6 +92,7 @@ class Seat:
         self._peer = peer
         self._editor = editor(self)
         self._diagnostics = ClientDiagnostics(self)
+        self._questions = ClientQuestions(peer, lambda: self.session, self.emit)
 
     @property
     def editor(self) -> Editor:
@@ -95,6 +103,11 @@ class Seat:
     def diagnostics(self) -> Diagnostics:
         """See `Client`."""
         return self._diagnostics
+
+    @property
+    def questions(self) -> Questions:
+        """See `Client`."""
+        return self._questions
 
     @property
     def capabilities(self) -> Capabilities:

@@ -147,6 +147,10 @@ class View:
             self._update(self._turn, calls.call_asked(question))
         return call.kind
 
+    def waits_for_person(self, key: CallKey) -> None:
+        """A call that runs asks the person something of its own: until they answer it is pending again."""
+        self._update(self._turn, calls.call_waits(key))
+
     @property
     def turn(self) -> TurnId | None:
         """The turn that is being shown."""

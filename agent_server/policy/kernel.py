@@ -38,7 +38,8 @@ def _decide(
         )
     if standing is not None:
         return standing
-    if rule := matching(rules, "ask", action, places):
+    # Asking whether to ask would be silly: `ask *` is not about questions.
+    if action.kind != "ask" and (rule := matching(rules, "ask", action, places)):
         return Decision("ask", f"your rule asks for {rule}", scopes=("once",))
     if action.kind == "exec":
         # No rule or grant lets a command pass yet: a line would have to be understood whole to be judged by its start.

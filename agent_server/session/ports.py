@@ -13,6 +13,7 @@ from agent_server.loop.limits import Limits
 from agent_server.loop.model import Mode, Review, SessionId
 from agent_server.loop.ports import Model, NoStaging, Policy, Staging, Tools
 from agent_server.session.steering import WhileBusy
+from agent_server.tools.questions import NoQuestions, Questions
 from agent_server.tools.subagents import SubAgents
 
 
@@ -27,6 +28,11 @@ class Client(Protocol):
     @property
     def diagnostics(self) -> Diagnostics:
         """What it knows to be wrong with files; `NoDiagnostics()` where nobody can be asked."""
+        ...
+
+    @property
+    def questions(self) -> Questions:
+        """Through which the model can ask the person; `NoQuestions()` where nobody is."""
         ...
 
     def emit(self, session: SessionId, event: Event) -> None:
@@ -58,6 +64,8 @@ class Place:
     """Who does what it delegates; None: it may not."""
     diagnostics: Callable[[], Diagnostics] = NoDiagnostics
     """Of whoever is connected now."""
+    questions: Callable[[], Questions] = NoQuestions
+    """To whoever is connected now."""
     transactions: Transactions | None = None
     """For a sub-agent: those of the person's session, lent to it. None: its own."""
     review: Callable[[], Review] = lambda: "each"

@@ -23,6 +23,7 @@ from agent_server.loop.errors import (
 )
 from agent_server.loop.events import Notice
 from agent_server.loop.model import SessionId
+from agent_server.session.asking import InTime
 from agent_server.session.delegation import delegation_of
 from agent_server.session.edits import SessionEdits
 from agent_server.session.folders import Folders, usable
@@ -321,6 +322,7 @@ class Sessions:
             lambda: session.client.editor,
             lambda: session.mode,
             diagnostics=lambda: session.client.diagnostics,
+            questions=lambda: InTime(session.client.questions, equipment.approval_timeout_s),
             review=lambda: session.review,
         )
         delegation = delegation_of(session, place, self._store, equipment)

@@ -2,6 +2,7 @@
 
 from agent_server.loop.ports import Tools
 from agent_server.tools.arguments import adapter
+from agent_server.tools.ask_user import AskUser
 from agent_server.tools.delegate import Delegate
 from agent_server.tools.diagnostics import DiagnosticsTool
 from agent_server.tools.edit import Edit
@@ -15,7 +16,9 @@ from agent_server.tools.shell import Shell
 from agent_server.tools.todo import Todo
 from agent_server.tools.write import Write
 
-TOOLS = (Read, ListFolder, Glob, Search, Edit, Write, Patch, DiagnosticsTool, Shell, Todo, Delegate)
+TOOLS = (
+    Read, ListFolder, Glob, Search, Edit, Write, Patch, DiagnosticsTool, Shell, Todo, AskUser, Delegate,
+)  # fmt: skip
 """In the order the model sees them."""
 
 

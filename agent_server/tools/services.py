@@ -9,6 +9,7 @@ from agent_server.edits.documents import Documents
 from agent_server.edits.ports import Diagnostics, NoDiagnostics
 from agent_server.edits.transaction import Transactions
 from agent_server.loop.proposal import Proposal
+from agent_server.tools.questions import NoQuestions, Questions
 from agent_server.tools.subagents import SubAgents
 from agent_server.tools.unsaved import Unsaved
 
@@ -64,6 +65,8 @@ class Services:
     """Who does what is delegated; None: nobody, and there is no `delegate`."""
     diagnostics: Callable[[], Diagnostics] = NoDiagnostics
     """What the editor that is connected now knows to be wrong."""
+    questions: Callable[[], Questions] = NoQuestions
+    """Through which the person who is there now can be asked."""
 
     @property
     def documents(self) -> Documents:

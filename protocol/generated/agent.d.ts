@@ -22,6 +22,16 @@ export interface ApplyEdit {
   readonly label: string;
 }
 
+/** A question of the model itself. */
+export interface Ask {
+  readonly sessionId: string;
+  /** The call of `ask_user`, which waits. */
+  readonly toolCallId: string;
+  readonly question: string;
+  /** Answers to choose from, at most nine; none: in words. */
+  readonly options: readonly string[];
+}
+
 /** A document to ask about, or a part of it. */
 export interface AskCommand {
   readonly sessionId?: string | null;
@@ -29,6 +39,12 @@ export interface AskCommand {
   readonly range?: Range | null;
   /** Words of the person, beside what the command says anyway. */
   readonly prompt?: string | null;
+}
+
+/** What the person says. */
+export interface Asked {
+  /** One of the options, or words of their own. Null: they do not answer. */
+  readonly answer: string | null;
 }
 
 /** The tool call that needs a yes. */
@@ -78,6 +94,8 @@ export interface ClientCapabilities {
   readonly sessionUpdate?: boolean;
   /** Answers `agent/session/request_permission`. */
   readonly permission?: boolean;
+  /** Answers `agent/ask`. */
+  readonly ask?: boolean;
   /** LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own. */
   readonly codeActions?: boolean;
   readonly edit?: EditCapabilities;
@@ -669,6 +687,7 @@ export interface ClientNotifications {
 
 export interface ServerRequests {
   "agent/session/request_permission": { params: RequestPermission; result: PermissionAnswer };
+  "agent/ask": { params: Ask; result: Asked };
   "agent/edit/apply": { params: ApplyEdit; result: EditApplied };
   "agent/editor/save": { params: SaveDocument; result: DocumentSaved };
   "agent/editor/diagnostics": { params: DiagnosticsRequest; result: DiagnosticsReport };
@@ -703,4 +722,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "388b18cd29a87479";
+export type SchemaHash = "b762a5a787092a84";

@@ -12,12 +12,23 @@
 ---@field resultHash string Of the document once they are applied.
 ---@field label string For the undo menu.
 
+--- A question of the model itself.
+---@class agent.protocol.Ask
+---@field sessionId string
+---@field toolCallId string The call of `ask_user`, which waits.
+---@field question string
+---@field options string[] Answers to choose from, at most nine; none: in words.
+
 --- A document to ask about, or a part of it.
 ---@class agent.protocol.AskCommand
 ---@field sessionId? string
 ---@field uri string
 ---@field range? agent.protocol.Range
 ---@field prompt? string Words of the person, beside what the command says anyway.
+
+--- What the person says.
+---@class agent.protocol.Asked
+---@field answer? string One of the options, or words of their own. Null: they do not answer.
 
 --- The tool call that needs a yes.
 ---@class agent.protocol.AskedCall
@@ -52,6 +63,7 @@
 ---@field version? 1
 ---@field sessionUpdate? boolean Wants `agent/session/update` and `agent/status`.
 ---@field permission? boolean Answers `agent/session/request_permission`.
+---@field ask? boolean Answers `agent/ask`.
 ---@field codeActions? boolean LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own.
 ---@field edit? agent.protocol.EditCapabilities
 ---@field editor? agent.protocol.EditorCapabilities
@@ -495,6 +507,7 @@
 
 ---@class agent.protocol.ServerRequests
 ---@field ["agent/session/request_permission"] { params: agent.protocol.RequestPermission, result: agent.protocol.PermissionAnswer }
+---@field ["agent/ask"] { params: agent.protocol.Ask, result: agent.protocol.Asked }
 ---@field ["agent/edit/apply"] { params: agent.protocol.ApplyEdit, result: agent.protocol.EditApplied }
 ---@field ["agent/editor/save"] { params: agent.protocol.SaveDocument, result: agent.protocol.DocumentSaved }
 ---@field ["agent/editor/diagnostics"] { params: agent.protocol.DiagnosticsRequest, result: agent.protocol.DiagnosticsReport }

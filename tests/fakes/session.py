@@ -15,6 +15,7 @@ from agent_server.loop.model import Mode, Review, SessionId
 from agent_server.loop.ports import Model
 from agent_server.session.ports import Kit, Place, SubAgentTerms
 from agent_server.session.steering import WhileBusy
+from agent_server.tools.questions import NoQuestions, Questions
 from tests.fakes.loop import FakePerson, FakePolicy, FakeTool, ListModel
 
 
@@ -26,6 +27,7 @@ class RecordingClient:
     person: FakePerson = field(default_factory=FakePerson)
     editor: Editor = field(default_factory=NoEditor)
     diagnostics: Diagnostics = field(default_factory=NoDiagnostics)
+    questions: Questions = field(default_factory=NoQuestions)
     before: BeforePerson | None = None
     on_event: Callable[[Event], None] = lambda event: None
 

@@ -64,6 +64,7 @@ class JournaledWorkbench(FakeEquipment):
             transactions,
             Open(),
             diagnostics=place.diagnostics,
+            questions=place.questions,
             subagents=place.subagents,
         )
         fakes = {tool.name: tool for tool in self.tools}

@@ -28,6 +28,7 @@ ARGUMENTS = {
     "diagnostics": ({"path"}, []),
     "shell": ({"command", "cwd", "timeout_s"}, ["command"]),
     "todo": ({"items"}, ["items"]),
+    "ask_user": ({"question", "options"}, ["question"]),
 }
 
 

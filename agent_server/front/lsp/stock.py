@@ -10,7 +10,9 @@ from typing import Final
 import anyio
 import anyio.abc
 
+from agent_server.front.asking import WAYS
 from agent_server.front.capabilities import Capabilities
+from agent_server.front.lsp.asking import MESSAGE
 from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.messages import ERROR, INFO, WARNING, MessageKind, show_message
 from agent_server.front.lsp.pages import Pages
@@ -174,6 +176,7 @@ class LspPeer(Peer):
             capabilities=capabilities,
             editor=editor,
             askers=askers,
+            ways=(*WAYS, MESSAGE),
             proposals=proposals,
         )
         self._stock_views = views

@@ -40,6 +40,8 @@ class ClientCapabilities(Wire):
     """Wants `agent/session/update` and `agent/status`."""
     permission: bool = False
     """Answers `agent/session/request_permission`."""
+    ask: bool = False
+    """Answers `agent/ask`."""
     code_actions: bool = False
     """LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own."""
     edit: EditCapabilities = EditCapabilities()

@@ -52,6 +52,8 @@ from agent_server.front.protocol.edits import (
     ResolveEdit,
 )
 from agent_server.front.protocol.session import (
+    Ask,
+    Asked,
     PermissionAnswer,
     PromptResult,
     RequestPermission,
@@ -160,6 +162,7 @@ METHODS: tuple[Method, ...] = (
         PermissionAnswer,
         capability="permission",
     ),
+    Method("agent/ask", "server", Ask, Asked, capability="ask"),
     Method("agent/edit/proposed", "server", EditProposed, capability="edit.proposed"),
     Method("agent/edit/state", "server", EditStateChanged, capability="edit.proposed"),
     Method("agent/edit/apply", "server", ApplyEdit, EditApplied, "edit.apply", acp=False),

@@ -185,3 +185,21 @@ class PermissionAnswer(Wire):
     """The person's answer. Null, an error and an unknown option mean no."""
 
     outcome: PermissionOutcome
+
+
+class Ask(Wire):
+    """A question of the model itself."""
+
+    session_id: str
+    tool_call_id: str
+    """The call of `ask_user`, which waits."""
+    question: str
+    options: tuple[str, ...]
+    """Answers to choose from, at most nine; none: in words."""
+
+
+class Asked(Wire):
+    """What the person says."""
+
+    answer: str | None
+    """One of the options, or words of their own. Null: they do not answer."""

@@ -63,6 +63,11 @@ def call_started(event: CallStarted) -> Json:
     return _update(event.key, status="in_progress")
 
 
+def call_waits(key: CallKey) -> Json:
+    """It goes on when the person has answered."""
+    return _update(key, status="pending")
+
+
 def call_progress(key: CallKey, output: str) -> Json:
     """The end of what the running tool printed so far."""
     return _update(key, content=[content_text(fenced(output[-OUTPUT_TAIL:]))])

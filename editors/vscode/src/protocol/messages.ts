@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "388b18cd29a87479";
+export const SCHEMA_HASH = "b762a5a787092a84";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -44,6 +44,16 @@ export interface ApplyEdit {
   readonly label: string;
 }
 
+/** A question of the model itself. */
+export interface Ask {
+  readonly sessionId: string;
+  /** The call of `ask_user`, which waits. */
+  readonly toolCallId: string;
+  readonly question: string;
+  /** Answers to choose from, at most nine; none: in words. */
+  readonly options: readonly string[];
+}
+
 /** A document to ask about, or a part of it. */
 export interface AskCommand {
   readonly sessionId?: string | null;
@@ -51,6 +61,12 @@ export interface AskCommand {
   readonly range?: Range | null;
   /** Words of the person, beside what the command says anyway. */
   readonly prompt?: string | null;
+}
+
+/** What the person says. */
+export interface Asked {
+  /** One of the options, or words of their own. Null: they do not answer. */
+  readonly answer: string | null;
 }
 
 /** The tool call that needs a yes. */
@@ -100,6 +116,8 @@ export interface ClientCapabilities {
   readonly sessionUpdate?: boolean;
   /** Answers `agent/session/request_permission`. */
   readonly permission?: boolean;
+  /** Answers `agent/ask`. */
+  readonly ask?: boolean;
   /** LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own. */
   readonly codeActions?: boolean;
   readonly edit?: EditCapabilities;
@@ -696,6 +714,7 @@ export interface ClientNotifications {
 /** What the server sends: requests. */
 export interface ServerRequests {
   readonly "agent/session/request_permission": { readonly params: RequestPermission; readonly result: PermissionAnswer };
+  readonly "agent/ask": { readonly params: Ask; readonly result: Asked };
   readonly "agent/edit/apply": { readonly params: ApplyEdit; readonly result: EditApplied };
   readonly "agent/editor/save": { readonly params: SaveDocument; readonly result: DocumentSaved };
   readonly "agent/editor/diagnostics": { readonly params: DiagnosticsRequest; readonly result: DiagnosticsReport };
