@@ -142,6 +142,10 @@ describe("a review", () => {
     expect(open(play({ kind: "lost" }))).toBe(0);
   });
 
+  test("that is only staged waits for its review and is not listed", () => {
+    expect(applyReview(new Map(), { kind: "proposed", told: { ...PROPOSED, review: "staged" } }).size).toBe(0);
+  });
+
   test("that was applied already is only shown", () => {
     const reviews = applyReview(new Map(), { kind: "proposed", told: { ...PROPOSED, review: "applied" } });
 

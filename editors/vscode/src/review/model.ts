@@ -74,7 +74,8 @@ const KEPT = 20;
 export function applyReview(reviews: Reviews, event: ReviewEvent): Reviews {
   switch (event.kind) {
     case "proposed":
-      return put(reviews, begin(event.told));
+      // Staged edits are asked about later, together, as a proposal of its own: nothing to show or decide yet.
+      return event.told.review === "staged" ? reviews : put(reviews, begin(event.told));
     case "state":
       return trim(change(reviews, event.told.txn, (review) => follow(review, event.told)));
     case "resolved":
