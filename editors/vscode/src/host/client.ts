@@ -110,7 +110,7 @@ function clientOptions(start: Start): LanguageClientOptions {
   return {
     documentSelector: [{ scheme: "file" }],
     outputChannel: start.log,
-    initializationOptions: { agent: start.options },
+    initializationOptions: Object.keys(start.options).length === 0 ? {} : { agent: start.options },
     initializationFailedHandler: () => false,
     stdioOptions: {
       stdout: () => undefined, // only read for transports other than stdio

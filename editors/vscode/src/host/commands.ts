@@ -125,7 +125,7 @@ function deciding({ reviewing }: Parts): Record<string, Command> {
   };
 }
 
-function serving({ server, conversation, chat, log }: Parts): Record<string, Command> {
+function serving({ server, conversation, log }: Parts): Record<string, Command> {
   return {
     "agent.showLog": () => log.show(),
     "agent.restart": async () => {
@@ -136,23 +136,18 @@ function serving({ server, conversation, chat, log }: Parts): Record<string, Com
       await server.install();
       await conversation.open();
     },
-    "agent.doctor": () => {
-      const found = server.find();
-      if (found.kind === "missing") throw new Error(found.message);
-      const terminal = vscode.window.createTerminal({
-        name: "agent-server doctor",
-        shellPath: found.command,
-        shellArgs: ["doctor"],
-      });
-      terminal.show();
-    },
+    "agent.doctor": () => runInTerminal(server, "doctor"),
+    "agent.tryDemo": () => runInTerminal(server, "demo"),
     "agent.openSettings": () =>
       vscode.commands.executeCommand("workbench.action.openSettings", "@ext:agent-server.agent-server"),
     "agent.openFolder": () => vscode.commands.executeCommand("workbench.action.files.openFolder"),
-    "agent.tryDemo": async () => {
-      await conversation.open();
-      await conversation.setOption("model", "demo");
-      await chat.reveal("Show me what you can do");
-    },
   };
+}
+
+/** Run one of the server program's own commands, for a person to see. */
+function runInTerminal(server: Server, command: "doctor" | "demo"): void {
+  const found = server.find();
+  if (found.kind === "missing") throw new Error(found.message);
+  const name = `agent-server ${command}`;
+  vscode.window.createTerminal({ name, shellPath: found.command, shellArgs: [command] }).show();
 }

@@ -132,7 +132,7 @@ function Welcome({ chat, server }: { readonly chat: ChatState; readonly server: 
       <h3>{isDemo ? "Choose a model, or try the demo" : "What should it do?"}</h3>
       <p class="quiet">
         {isDemo
-          ? "The demo is a script: offline, no key, everything but its words is real."
+          ? "The demo runs in a terminal: a script, offline and without a key; all but its words is real."
           : "It reads and searches by itself. Edits come as diffs for you to judge, commands are asked first."}
       </p>
       {isDemo && (
