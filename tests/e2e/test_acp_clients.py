@@ -1,7 +1,9 @@
 """ACP clients that we did not write complete prompt, edit, permission and cancel; the oracle reads along."""
 
 import asyncio
+import hashlib
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -184,7 +186,14 @@ def test_acpx_with_a_session_that_stays(tmp_path: Path) -> None:
         acpx(made, "set-mode", "plan")
     finally:
         acpx(made, "sessions", "close")
+        shutil.rmtree(sockets_of_acpx(made))
     assert made.violations() == []
+
+
+def sockets_of_acpx(made: Agent) -> Path:
+    """Where it puts its sockets, outside every home; it leaves the folder behind."""
+    home = made.environment["HOME"]
+    return Path("/tmp") / f"acpx-{hashlib.sha256(home.encode()).hexdigest()[:10]}"
 
 
 def test_our_own_terminal_client(tmp_path: Path) -> None:
