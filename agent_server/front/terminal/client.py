@@ -17,6 +17,7 @@ from agent_server.front.protocol.checkpoints import (
     CheckpointShown,
     RestoreCheckpoint,
 )
+from agent_server.front.protocol.session import Asked as Answered
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.dispatch import Dispatch, Incoming
 from agent_server.front.rpc.errors import INVALID_PARAMS, ConnectionClosed, RemoteError, RpcError
@@ -25,6 +26,7 @@ from agent_server.front.terminal.inbound import (
     Ended,
     Gone,
     Inbound,
+    Inquired,
     Proposed,
     Session,
     SessionInfo,
@@ -37,6 +39,7 @@ from agent_server.front.terminal.questions import (
     Decided,
     EditQuestion,
     Picked,
+    parse_inquiry,
     parse_permission,
     parse_proposed,
     permission_result,
@@ -59,7 +62,13 @@ PROTOCOL = 1
 CAPABILITIES: JsonObject = {
     "session": {"notices": {}},
     "_meta": {
-        OWN: {"version": 1, "sessionUpdate": True, "permission": True, "edit": {"proposed": True}}
+        OWN: {
+            "version": 1,
+            "sessionUpdate": True,
+            "permission": True,
+            "ask": True,
+            "edit": {"proposed": True},
+        }
     },
 }
 SETTLED = frozenset({"rejected", "abandoned", "failed", "conflict", "reverted"})
@@ -83,7 +92,10 @@ class AcpClient:
         self._current: str | None = None
         self.connection = connect(
             Dispatch(
-                requests={"session/request_permission": self._permission},
+                requests={
+                    "session/request_permission": self._permission,
+                    "_agent-server/ask": self._inquiry,
+                },
                 notifications={
                     "session/update": self._update,
                     "_agent-server/status": self._status,
@@ -243,10 +255,23 @@ class AcpClient:
             raise RpcError(INVALID_PARAMS, "toolCall has no toolCallId", reason="invalid_params")
         if not self._concerns_us(incoming.params):
             return permission_result(Picked(None))
-        slot = Slot()
+        slot = Slot(Picked(None))
         incoming.when_cancelled(lambda: self._receive(Withdrawn(question.call.id)))
         self._receive(Asked(question, slot))
         return permission_result(await slot.wait())
+
+    async def _inquiry(self, incoming: Incoming) -> object:
+        try:
+            inquiry = parse_inquiry(incoming.params)
+        except ValidationError as error:
+            said = f"the question could not be understood: {error}"
+            raise RpcError(INVALID_PARAMS, said, reason="invalid_params") from error
+        if not self._concerns_us(incoming.params):
+            return Answered(answer=None).dump()
+        slot = Slot[str | None](None)
+        incoming.when_cancelled(lambda: self._receive(Withdrawn(inquiry.call_id)))
+        self._receive(Inquired(inquiry, slot))
+        return Answered(answer=await slot.wait()).dump()
 
 
 def _parsed(kind: type[W], result: JsonObject) -> W:

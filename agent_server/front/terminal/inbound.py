@@ -1,11 +1,14 @@
 """What comes from the server, as values: sessions, questions with a place for their answer, the end of a turn."""
 
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import anyio
 
-from agent_server.front.terminal.questions import EditQuestion, Permission, Picked
+from agent_server.front.terminal.questions import EditQuestion, Inquiry, Permission, Picked
 from agent_server.front.terminal.updates import Update
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +44,24 @@ class TurnEnd:
     error: str | None = None
 
 
-class Slot:
-    """Where the answer to a permission request is put, by the client's own event loop."""
+class Slot(Generic[T]):
+    """Where the answer to a question is put, by the client's own event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, nothing: T) -> None:
+        """`nothing` is what it holds before."""
         self._set = anyio.Event()
-        self._picked = Picked(None)
+        self._answer = nothing
 
-    def put(self, picked: Picked) -> None:
+    def put(self, answer: T) -> None:
         """Answer. The first one counts."""
         if not self._set.is_set():
-            self._picked = picked
+            self._answer = answer
             self._set.set()
 
-    async def wait(self) -> Picked:
+    async def wait(self) -> T:
         """The answer."""
         await self._set.wait()
-        return self._picked
+        return self._answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,15 @@ class Asked:
     """A question about a call; its answer goes into the slot."""
 
     question: Permission
-    slot: Slot = field(compare=False)
+    slot: Slot[Picked] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inquired:
+    """A question of the model itself; its answer goes into the slot, None for no answer."""
+
+    inquiry: Inquiry
+    slot: Slot[str | None] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,4 +113,4 @@ class Gone:
     """The server is."""
 
 
-Inbound = Updated | Asked | Proposed | Withdrawn | Ended | Gone
+Inbound = Updated | Asked | Inquired | Proposed | Withdrawn | Ended | Gone

@@ -15,7 +15,7 @@ from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.dispatch import Dispatch
 from agent_server.front.terminal.client import AcpClient
 from agent_server.front.terminal.inbound import Ended, Gone, Inbound, Slot, Withdrawn
-from agent_server.front.terminal.questions import Decided, EditQuestion, Picked
+from agent_server.front.terminal.questions import Decided, EditQuestion
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -87,9 +87,9 @@ class Link:
         """Ask for the end of the turn."""
         self._portal.call(self._client.cancel, session_id)
 
-    def answer(self, slot: Slot, picked: Picked) -> None:
-        """Answer a permission request."""
-        self._portal.call(slot.put, picked)
+    def answer(self, slot: Slot[T], answer: T) -> None:
+        """Answer a question."""
+        self._portal.call(slot.put, answer)
 
     def resolve(self, question: EditQuestion, decided: Decided) -> None:
         """Decide an edit."""

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 from agent_server.edits.text.lines import split_lines
 from agent_server.front.params import as_list, as_object
 from agent_server.front.protocol.edits import EditDecision, EditProposed, ProposedFile, ResolveEdit
+from agent_server.front.protocol.session import Ask
 from agent_server.front.terminal.updates import CallChange, call_change, own_meta
 from agent_server.front.uris import file_uri, path_of
 from agent_server.loop.action import Scope
@@ -74,6 +75,16 @@ class Decided:
     feedback: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """What the model wants to know: `_agent-server/ask`."""
+
+    call_id: str
+    question: str
+    options: tuple[str, ...]
+    """None: in words."""
+
+
 def parse_permission(params: JsonObject) -> Permission | None:
     """The question, or None when it is about nothing."""
     call = call_change(as_object(params.get("toolCall")) or {})
@@ -116,6 +127,16 @@ def parse_proposed(params: JsonObject) -> EditQuestion:
         said.scopes,
         tuple(change_of(file) for file in said.files),
     )
+
+
+def parse_inquiry(params: JsonObject) -> Inquiry:
+    """The question.
+
+    Raises:
+        pydantic.ValidationError: it is not one.
+    """
+    said = Ask.parse(params)
+    return Inquiry(said.tool_call_id, said.question, said.options)
 
 
 def resolve_params(question: EditQuestion, decided: Decided) -> JsonObject:

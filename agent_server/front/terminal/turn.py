@@ -11,11 +11,13 @@ from agent_server.front.terminal.inbound import (
     Asked,
     Ended,
     Gone,
+    Inquired,
     Proposed,
     TurnEnd,
     Updated,
     Withdrawn,
 )
+from agent_server.front.terminal.inquiry import inquire
 from agent_server.front.terminal.link import Arrival, Inbox, Interrupted, Link
 from agent_server.front.terminal.person import Person, StopTurn
 from agent_server.front.terminal.questions import EditQuestion, Picked
@@ -108,6 +110,8 @@ class TurnRun:
                 self._update(update)
             case Asked():
                 self._ask(arrival)
+            case Inquired():
+                self._inquire(arrival)
             case Proposed(question):
                 self._review(question)
             case Withdrawn():
@@ -139,6 +143,16 @@ class TurnRun:
             picked = Picked(None)
             self._stop()
         self._link.answer(asked.slot, picked)
+
+    def _inquire(self, asked: Inquired) -> None:
+        answer = None
+        if not self._cancelled:
+            self._transcript = self._page.settle(self._transcript)
+            try:
+                answer = inquire(self._person, asked.inquiry)
+            except StopTurn:
+                self._stop()
+        self._link.answer(asked.slot, answer)
 
     def _review(self, question: EditQuestion) -> None:
         """Show an edit, and decide it when it is asked; after a cancellation the server has rejected it itself."""

@@ -93,6 +93,5 @@ async def test_a_cancel_withdraws_the_message(tmp_path: Path) -> None:
                 await world.client.notify("agent/session/cancel", {"sessionId": session})
 
             group.start_soon(cancel)
-            ended = await world.client.prompt(session, "go")
-        assert ended["stopReason"] == "cancelled"
+            assert (await world.client.prompt(session, "go"))["stopReason"] == "cancelled"
         assert len(world.client.of("$/cancelRequest")) == 1

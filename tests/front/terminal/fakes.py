@@ -125,6 +125,10 @@ class FakeServer:
         }
         return await self.connection.request("session/request_permission", params)
 
+    async def inquire(self, *options: str) -> object:
+        params = {"sessionId": "s1", "toolCallId": "c1", "question": "Which?", "options": options}
+        return await self.connection.request("_agent-server/ask", params)
+
     def propose(
         self,
         *files: FileChange,
