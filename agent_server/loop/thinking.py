@@ -1,5 +1,8 @@
 """Thinking: hear the person, mind the limits and the window, build the next request."""
 
+import anyio
+
+from agent_server.loop.errors import StoreFailure
 from agent_server.loop.events import UserSaid
 from agent_server.loop.guard import window_is_full
 from agent_server.loop.model import DoneReason, Text, UserEntry
@@ -28,7 +31,12 @@ async def hear(t: Turn) -> None:
     """Move what the person added, and what else there is to say, into the log; only ever between batches (F60)."""
     while t.control.inbox:
         parts = t.control.inbox.popleft()
-        await t.log.append(UserEntry(t.id, parts, "steer"))
+        with anyio.CancelScope(shield=True):  # a cancel in between would lose the words (I9)
+            try:
+                await t.log.append(UserEntry(t.id, parts, "steer"))
+            except StoreFailure:
+                t.control.inbox.appendleft(parts)
+                raise
         t.emit(UserSaid(t.id, f"steer-{t.id}-{len(t.log.entries)}", parts))
     if (news := await t.control.news()) is not None:
         await t.log.append(UserEntry(t.id, (Text(news),), "nudge"))

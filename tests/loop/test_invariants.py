@@ -1,4 +1,4 @@
-"""Invariants under random scripts, faults, answers and cancellation (loop.md §5, I1–I9).
+"""Invariants under random scripts, faults, answers and cancellation (loop.md §5, I1–I8).
 
 Violations are collected outside the loop: an assertion inside a fake would be turned into a tool error and lost.
 """
@@ -31,6 +31,7 @@ from agent_server.loop.model import (
     UserEntry,
 )
 from agent_server.loop.ports import AssistantMessage, CallContext, Message, ToolMessage, UserMessage
+from agent_server.loop.turn import Turn
 from agent_server.session.recovery import recover
 from tests.fakes.loop import (
     FakePerson,
@@ -155,6 +156,7 @@ class World:
         self.ticks = 0
         self.cancel_at: int | None = None
         self.scope: anyio.CancelScope | None = None
+        self.turn_now: Turn | None = None
         log = MemoryLog(entries or [])
         self.stage = Stage(
             ListModel(*script),
@@ -195,6 +197,7 @@ class World:
         self.cancel_at, self.ticks = cancel_at, 0
         turn = self.stage.turn(name, first_number=first_number)
         turn.emit = self.emit
+        self.turn_now = turn
         with anyio.fail_after(5), anyio.CancelScope() as self.scope:
             await run(turn, said(f"prompt {name}"))
 
