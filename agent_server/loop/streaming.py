@@ -60,6 +60,7 @@ async def _ask(
             t.early = shown.early.results
             try:
                 got = await t.model.stream(request, shown.receive)
+                t.charge(got.usage)  # at once: a reply that is dropped was paid for too (I16)
             except ModelFailure as failure:
                 got = failure
                 group.cancel_scope.cancel()
@@ -74,7 +75,6 @@ async def _judge(t: Turn, state: Streaming, number: int, reply: Reply, shown: Sh
         return await _accept(
             t, state, number, reply, shown
         )  # a call that is still cut gets a result that says so
-    t.charge(reply.usage)
     return await _failed(t, state, failure, shown)
 
 
@@ -87,7 +87,6 @@ async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: S
             raise
     t.steps += 1
     t.tries.clear()
-    t.charge(reply.usage)
     used = reply.usage.input + reply.usage.output
     t.emit(UsageChanged(t.id, used, t.model.window, t.before + t.usage))
     shown.announce(reply)

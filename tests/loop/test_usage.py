@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_server.loop.action import Answer
-from agent_server.loop.events import TurnDone
+from agent_server.loop.events import Event, TurnDone
 from agent_server.loop.faults import Fault
 from agent_server.loop.loop import run
 from agent_server.loop.model import JsonObject, Reply, ToolResult, TurnEndEntry, Usage
@@ -56,7 +56,13 @@ class Spending(World):
         self.above, self.below = Meter(*script), Meter(*below)
         self.stage.model = self.above
         self.children: list[Turn] = []
+        self.redirect_at: int | None = None
         self.stage.tools["delegate"] = FakeTool("delegate", self._delegate, read_only=False)
+
+    def emit(self, event: Event) -> None:
+        super().emit(event)
+        if self.ticks == self.redirect_at and self.turn_now is not None:
+            self.turn_now.control.redirect(said("no, like this"))
 
     async def _delegate(self, context: CallContext, arguments: JsonObject) -> ToolResult:
         read = FakeTool("read")
@@ -73,13 +79,27 @@ def total(*used: Usage) -> Usage:
     return sum(used, Usage())
 
 
-@COMMON
-@given(spending, spending, answers, st.one_of(st.none(), st.integers(1, 60)))
+moments = st.one_of(st.none(), st.integers(1, 60))
+
+
+WHILE_A_READ_RUNS = [Say("x", (("read", "{}"),), usage=Usage(7, 1))]
+"""Event 5 comes when the reply is whole, and a call of it that started early still runs."""
+
+
+@settings(COMMON, max_examples=80)
+@example(WHILE_A_READ_RUNS, [], [], 5, None)
+@example(WHILE_A_READ_RUNS, [], [], None, 5)
+@given(spending, spending, answers, moments, moments)
 @pytest.mark.row("R149")
 async def test_a_turn_used_what_its_replies_and_its_children_used(
-    script: list[Say], below: list[Say], replies: list[Answer], cancel_at: int | None
+    script: list[Say],
+    below: list[Say],
+    replies: list[Answer],
+    cancel_at: int | None,
+    redirect_at: int | None,
 ):
     world = Spending(script, below, replies)
+    world.redirect_at = redirect_at
     await world.turn("t1", 1, cancel_at=cancel_at)
 
     used = total(*world.above.given, *world.below.given)
