@@ -194,6 +194,27 @@ MUTANTS: Sequence[Mutant] = (
         ("tests/session/test_delegation.py",),
     ),
     Mutant(
+        "a cancel loses the words that are being heard",
+        "loop/thinking.py",
+        "with anyio.CancelScope(shield=True):",
+        "with anyio.CancelScope():",
+        ("tests/loop/test_steered_words.py",),
+    ),
+    Mutant(
+        "a reply that is dropped costs nothing",
+        "loop/streaming.py",
+        "t.charge(got.usage)  #",
+        "pass  #",
+        ("tests/loop/test_usage.py",),
+    ),
+    Mutant(
+        "asking the person needs a permission",
+        "policy/kernel.py",
+        'if action.kind != "ask" and (rule',
+        "if (rule",
+        ("tests/tools/test_ask_user.py",),
+    ),
+    Mutant(
         "a model the person picked is replaced",
         "session/session.py",
         "pinned = self.chosen_model is not None",
