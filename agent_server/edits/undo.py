@@ -11,8 +11,8 @@ from anyio import to_thread
 from agent_server.edits.checkpoint_targets import Left, Seen, Target
 from agent_server.edits.hashes import content_hash
 from agent_server.edits.journal import Blobs, Content, FileRecord, Transaction
-from agent_server.edits.text.hunks import apply_hunks, hunks, invert
-from agent_server.edits.text.rebase import rebase
+from agent_server.edits.text.hunks import hunks
+from agent_server.edits.text.rebase import take_out
 from agent_server.edits.transaction_record import form_of
 from agent_server.loop.errors import ClientMistake, EditRefused
 
@@ -144,11 +144,9 @@ def _taken_out(
     Raises:
         ClientMistake: a wanted hunk is none of them.
     """
-    made = [h for h in hunks(before, after) if wanted is None or h.id in wanted]
-    if wanted is not None and not made:
+    made = hunks(before, after)
+    meant = {h.id for h in made if wanted is None or h.id in wanted}
+    if wanted is not None and not meant:
         raise ClientMistake(f"this edit has no such hunk in this file: {wanted}")
-    meant = {h.id for h in made}
-    inverse = [h for h in invert(hunks(before, after)) if h.id in meant]
-    placed = rebase(after, inverse, live)
-    text = apply_hunks(live, placed.hunks, {h.id for h in placed.hunks})
-    return text, [h.id for h in placed.conflicts]
+    text, stuck = take_out(after, made, live, meant)
+    return text, [h.id for h in stuck]

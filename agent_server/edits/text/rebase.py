@@ -4,10 +4,11 @@ A hunk whose lines and neighbours are untouched moves to where they stand now. O
 side, adjacency included, is a conflict. Nothing is placed by likeness (lsp.md §4.3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from agent_server.edits.text.diff import Change, diff
+from agent_server.edits.text.hunks import apply_hunks, invert
 from agent_server.edits.text.lines import split_lines
 from agent_server.loop.proposal import Hunk
 
@@ -41,6 +42,19 @@ def rebase(base: str, hunks: Sequence[Hunk], live: str) -> Rebased:
         else:
             conflicts.append(hunk)
     return Rebased(tuple(moved), tuple(conflicts), tuple(already))
+
+
+def take_out(
+    after: str, made: Sequence[Hunk], live: str, wanted: Container[str]
+) -> tuple[str, tuple[Hunk, ...]]:
+    """`live` without those of the hunks that made `after` whose ids are wanted, and the ones that stay.
+
+    What stays touches a change that somebody made to `after` since; theirs is never taken out with it.
+    """
+    inverse = [hunk for hunk in invert(made) if hunk.id in wanted]
+    placed = rebase(after, inverse, live)
+    text = apply_hunks(live, placed.hunks, {hunk.id for hunk in placed.hunks})
+    return text, placed.conflicts
 
 
 def _drift(changes: Sequence[Change], line: int) -> int:
