@@ -20,6 +20,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n $(WORKERS) --inline-snapshot=disable
 CLIENTS := tests/e2e/clients
 VSCODE := editors/vscode
+NVIM := editors/nvim
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command 'make lock'
 
@@ -29,7 +30,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hash
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.stamp ## see it work, offline and without a key (answers yes when nobody can type)
 	@if [ -t 0 ]; then exec $(BIN)/agent-server demo; else exec $(BIN)/agent-server demo --yes; fi
@@ -78,7 +79,7 @@ bench: .venv/.stamp ## start-up, streaming, sessions and loading, beside their f
 	$(BIN)/python -m benchmarks.loading
 
 ##@ Make
-.PHONY: setup schema snap lock vsix
+.PHONY: setup schema snap lock vsix nvim-server
 
 setup: .venv/.stamp $(CLIENTS)/node_modules/.stamp ## .venv with .venv/bin/agent-server, and the test clients
 
@@ -95,12 +96,21 @@ lock: .venv/.stamp ## resolve the dependencies of pyproject.toml anew (UPGRADE=-
 	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --output-file requirements.lock
 	$(BIN)/$(LOCK) $(UPGRADE) pyproject.toml --group dev --output-file requirements-dev.lock
 
+# What an editor's plugin carries: the server's wheel, and the lock by which its dependencies are installed.
+define carry
+	rm -rf $(1)
+	VIRTUAL_ENV=.venv $(BIN)/uv build --quiet --wheel --no-build-isolation --offline --out-dir $(1) .
+	cp requirements.lock $(1)/
+endef
+
 vsix: .venv/.stamp $(VSCODE)/node_modules/.stamp ## editors/vscode/agent-server.vsix, with the server in it
-	rm -rf $(VSCODE)/server
-	VIRTUAL_ENV=.venv $(BIN)/uv build --quiet --wheel --no-build-isolation --offline --out-dir $(VSCODE)/server .
-	cp requirements.lock $(VSCODE)/server/
+	$(call carry,$(VSCODE)/server)
 	cd $(VSCODE) && npm run --silent package
 	@ls -l $(VSCODE)/agent-server.vsix
+
+nvim-server: .venv/.stamp ## editors/nvim/server, which `:Agent install` installs
+	$(call carry,$(NVIM)/server)
+	@ls -l $(NVIM)/server
 
 # uv comes by pip and its hash is checked like every other. It then makes the environment equal to the lock
 # (pip is not in it), so a broken or foreign .venv is made anew. Where only pip is told how to reach an index (pip.conf,

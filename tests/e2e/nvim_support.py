@@ -91,9 +91,9 @@ class Editor:
         """Keys, as typed, in `<>` notation."""
         self.nvim.input(keys)
 
-    def wait(self, condition: str, *arguments: Any) -> Any:
+    def wait(self, condition: str, *arguments: Any, limit_s: float = WAIT_S) -> Any:
         """Until a Lua expression is true, and its value."""
-        give_up = time.monotonic() + WAIT_S
+        give_up = time.monotonic() + limit_s
         while time.monotonic() < give_up:
             if (value := self.lua(f"return {condition}", *arguments)) not in (None, False):
                 return value
@@ -187,13 +187,17 @@ end)()"""
 
 @contextmanager
 def editor(
-    desk: Desk, *steps: Step, mode: str = "ask", setup: Mapping[str, Any] | None = None
+    desk: Desk,
+    *steps: Step,
+    mode: str = "ask",
+    setup: Mapping[str, Any] | None = None,
+    plugin: Path = PLUGIN,
 ) -> Generator[Editor]:
     """A Neovim whose plugin finds the server on PATH and uses a scripted model; quit at the end."""
     before = {name: os.environ.get(name) for name in desk.environment()}
     os.environ.update(desk.environment())
     # A message that does not fit must not ask for a key: every call of ours would wait for it.
-    options = f"set rtp^={PLUGIN} messagesopt=wait:0,history:500"
+    options = f"set rtp^={plugin} messagesopt=wait:0,history:500"
     argv = [str(NVIM), "--embed", "--headless", "--clean", "-n", "--cmd", options]
     try:
         nvim = pynvim.attach("child", argv=argv)

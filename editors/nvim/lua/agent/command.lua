@@ -188,6 +188,12 @@ local COMMANDS = {
       require("agent.client").restart()
     end,
   },
+  install = {
+    about = "install the server that the plugin carries",
+    run = function()
+      require("agent.install").run()
+    end,
+  },
   health = {
     about = "check that everything is there",
     run = function()

@@ -3,9 +3,12 @@ local M = {}
 
 ---@class agent.Config
 local defaults = {
-  --- The program and its arguments; nil: `agent-server` on $PATH.
+  --- The program and its arguments; nil: `agent-server` on $PATH, else the one that `:Agent install` installed.
   ---@type string[]?
   cmd = nil,
+  --- The Python (3.11 or newer) that `:Agent install` uses; nil: the first on $PATH.
+  ---@type string?
+  python = nil,
   --- For the server's process, beside Neovim's own environment.
   ---@type table<string, string>
   env = {},
@@ -39,6 +42,9 @@ local defaults = {
   restarts = 5,
 }
 
+--- Settings whose default is nil.
+local OPTIONAL = { cmd = true, python = true }
+
 local current = vim.deepcopy(defaults)
 
 --- Change settings. May be called at any time and more than once; each call starts from the defaults.
@@ -59,7 +65,7 @@ end
 function M._check(given, known, path)
   for key, value in pairs(given) do
     local expected = known[key]
-    if expected == nil and key ~= "cmd" then
+    if expected == nil and not OPTIONAL[key] then
       vim.notify(("agent: setup() does not know %q"):format(path .. key), vim.log.levels.WARN)
     elseif type(expected) == "table" and type(value) == "table" and path == "" and key == "chat" then
       M._check(value, expected, key .. ".")

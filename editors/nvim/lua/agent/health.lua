@@ -1,6 +1,9 @@
 --- `:checkhealth agent`.
 local M = {}
 
+---@type table<agent.Origin, string>
+local ORIGINS = { setting = "named by cmd", path = "from $PATH", installed = "installed by :Agent install" }
+
 function M.check()
   vim.health.start("agent")
   M._editor()
@@ -29,18 +32,38 @@ end
 ---@return string[]?
 function M._program()
   local server = require("agent.server")
-  local cmd, problem = server.command()
+  local cmd, problem, origin = server.command()
   if not cmd then
     vim.health.error(assert(problem))
+    M._carried()
     return nil
   end
   local version = server.version(cmd)
   if version then
-    vim.health.ok(("%s (%s)"):format(version, cmd[1]))
+    vim.health.ok(("%s (%s, %s)"):format(version, cmd[1], ORIGINS[origin]))
   else
     vim.health.error(("%s does not tell its version"):format(cmd[1]), { "run it in a terminal to see why" })
   end
+  M._carried()
   return cmd
+end
+
+--- What the plugin carries, beside what was installed of it.
+---@private
+function M._carried()
+  local install = require("agent.install")
+  local wheel, installed = install.wheel(), select(2, install.installed())
+  if not wheel then
+    return vim.health.info("this copy of the plugin carries no server")
+  end
+  local name = vim.fs.basename(wheel)
+  if installed and installed ~= name then
+    vim.health.warn(("%s is installed, the plugin carries %s"):format(installed, name), { ":Agent install" })
+  else
+    vim.health.info(
+      ("the plugin carries %s; %s"):format(name, installed and "it is installed" or "it is not installed")
+    )
+  end
 end
 
 ---@private

@@ -1,29 +1,49 @@
---- Where the server's program is, and what to do when it is nowhere.
+--- Where the server's program is, and what to do when it is nowhere: named by the setting, else on $PATH, else the one
+--- that `:Agent install` installed.
 local config = require("agent.config")
+local install = require("agent.install")
 local log = require("agent.log")
 
 local M = {}
 
-M.MISSING = "the program agent-server is not on $PATH. Install it (in a clone of it: uv tool install .), "
+local MISSING = "the program agent-server is not on $PATH. "
+local OFFER = "`:Agent install` installs the one that this plugin carries"
+local ADVICE = "Install it (in a clone of it: uv tool install .), "
   .. 'or name it: require("agent").setup({ cmd = { "/path/to/agent-server", "lsp" } })'
 
+---@alias agent.Origin "setting"|"path"|"installed"
+
 --- The command line; nil and a sentence that says what to do when there is none.
----@return string[]? cmd, string? problem
+---@return string[]? cmd, string? problem, agent.Origin? origin
 function M.command()
-  local cmd = config.get().cmd
-  if not cmd then
-    if vim.fn.executable("agent-server") == 0 then
-      return nil, M.MISSING
-    end
-    return { vim.fn.exepath("agent-server"), "lsp", "--log-file", log.path() }
+  if config.get().cmd then
+    return M._named(config.get().cmd)
   end
+  if vim.fn.executable("agent-server") == 1 then
+    return M._line(vim.fn.exepath("agent-server")), nil, "path"
+  end
+  local installed = install.installed()
+  if installed then
+    return M._line(installed), nil, "installed"
+  end
+  return nil, MISSING .. (install.wheel() and OFFER or ADVICE)
+end
+
+--- A setting that leads nowhere is said, not passed over.
+---@private
+function M._named(cmd)
   if type(cmd) ~= "table" or type(cmd[1]) ~= "string" then
     return nil, 'cmd must be a list of strings, such as { "agent-server", "lsp" }'
   end
   if vim.fn.executable(cmd[1]) == 0 then
     return nil, ("%s, which cmd names, cannot be run. Check the setting, or remove it to use $PATH"):format(cmd[1])
   end
-  return cmd
+  return cmd, nil, "setting"
+end
+
+---@private
+function M._line(program)
+  return { program, "lsp", "--log-file", log.path() }
 end
 
 --- The version the program says it has; nil when it does not answer. Waits up to 5 s.
