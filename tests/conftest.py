@@ -1,6 +1,11 @@
-"""What every test shares: the event loop that anyio's plugin runs async tests on."""
+"""What every test shares: the event loop that anyio's plugin runs async tests on, and no clock in properties."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A machine that is busy is slow, and that is no failure: what never ends is ended by pytest's own limit.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -173,7 +174,7 @@ def test_sessions_are_listed_for_people_and_for_programs(
 
 def test_a_damaged_session_is_listed_as_damaged(home: Path, capsys: pytest.CaptureFixture[str]):
     kept(home, said("hello"))
-    with sqlite3.connect(home / "state" / "sessions.db") as connection:
+    with closing(sqlite3.connect(home / "state" / "sessions.db")) as connection, connection:
         connection.execute("UPDATE entry SET body = x'00'")
     connection.close()
 

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -92,7 +93,7 @@ def test_a_store_that_others_can_read_is_a_problem(tmp_path: Path):
 
 def test_a_newer_or_broken_store_is_a_problem(tmp_path: Path):
     path = store_with_a_session(tmp_path / "sessions.db")
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA user_version = 9")
     connection.close()
     (newer,) = problems(check_store(path))

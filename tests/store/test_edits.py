@@ -1,6 +1,7 @@
 """The edit journal as a table: durable, append-only, whole or refused by name; and the step from version 1."""
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -67,7 +68,7 @@ async def test_every_line_is_durable_at_the_strictest_level_when_append_returns(
     store = SessionStore(tmp_path / "sessions.db")
     record = await store.create("/w")
     await store.journal(record.id).append(FIRST)
-    with sqlite3.connect(tmp_path / "sessions.db") as other:
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as other, other:
         (seen,) = other.execute("SELECT count(*) FROM edit").fetchone()
     await store.aclose()
 
@@ -98,7 +99,7 @@ async def test_a_damaged_line_is_refused_by_its_place(tmp_path: Path):
     store = SessionStore(tmp_path / "sessions.db")
     record = await store.create("/w")
     await store.journal(record.id).append(FIRST, SECOND)
-    with sqlite3.connect(tmp_path / "sessions.db") as other:
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as other, other:
         other.execute("UPDATE edit SET body = x'7b' WHERE place = 1")
     with pytest.raises(StoreFailure, match="line 1"):
         await store.journal(record.id).read()
@@ -107,7 +108,7 @@ async def test_a_damaged_line_is_refused_by_its_place(tmp_path: Path):
 
 async def test_a_store_of_version_1_gets_the_journal_and_keeps_what_it_has(tmp_path: Path):
     path = tmp_path / "sessions.db"
-    with sqlite3.connect(path) as old:
+    with closing(sqlite3.connect(path)) as old, old:
         migrate(old, STEPS[:1], path)
         old.execute(
             "INSERT INTO session (id, cwd, roots, mode, created, updated)"

@@ -3,6 +3,7 @@
 import random
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -211,7 +212,7 @@ async def test_a_torn_write_ahead_log_leaves_whole_appends_and_a_log_that_goes_o
 async def go_on(path: Path, session: SessionId) -> None:
     store = SessionStore(path)
     # The copy still names its holder, this very process: it is another store of it, so take the lock by force.
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM lock")
     connection.close()
     await store.acquire(session)

@@ -1,6 +1,7 @@
 """Sessions as rows: made, found, listed, changed, deleted."""
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,7 +36,7 @@ async def store(tmp_path: Path):
 
 def tamper(store: SessionStore, sql: str, *values: object) -> None:
     """Change the file behind the store's back."""
-    with sqlite3.connect(store.path) as connection:
+    with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute(sql, values)
     connection.close()
 

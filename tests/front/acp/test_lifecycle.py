@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +253,7 @@ async def test_a_folder_that_is_none_is_refused_by_name(
 async def test_every_listed_session_loads_or_says_why_not(tmp_path: Path) -> None:
     """SE-12; opening them changes no date."""
     good, bad = [await talked(tmp_path, Say("aye")) for _ in range(2)]
-    with sqlite3.connect(tmp_path / "sessions.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection, connection:
         connection.execute("UPDATE entry SET body = '{}' WHERE session = ? AND place = 1", (bad,))
     connection.close()
     async with served(tmp_path) as world:
