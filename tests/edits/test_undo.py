@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_server.edits.checkpoint import checkpoints
-from agent_server.edits.journal import Cause
+from agent_server.edits.journal import Cause, Transaction
 from agent_server.edits.proposal import (
     new_proposal,
     propose_create,
@@ -26,11 +27,12 @@ from agent_server.edits.undo_run import restore, revert, undo_last
 from agent_server.loop.errors import ClientMistake, EditRefused
 from agent_server.loop.model import TurnId
 from agent_server.loop.proposal import FileDecision, Resolution
-from tests.edits.editors import FormattingEditor
+from tests.edits.editors import FormattingEditor, HonestEditor
 from tests.edits.test_checkpoints import World
 
 pytestmark = pytest.mark.anyio
 BASE = "".join(f"line {n}\n" for n in range(10))
+NUMBERS = {"two": 2, "five": 5, "eight": 8}
 
 
 @pytest.fixture
@@ -40,8 +42,7 @@ def world(tmp_path: Path) -> World:
 
 
 async def edited(world: World, *words: str, turn: str = "t1") -> str:
-    numbers = {"two": 2, "five": 5, "eight": 8}
-    edits = [Replacement(f"line {numbers[w]}\n", f"{w}\n") for w in words]
+    edits = [Replacement(f"line {NUMBERS[w]}\n", f"{w}\n") for w in words]
     return await world.edit(turn, await propose_edit(world.documents, world.path("a.py"), edits))
 
 
@@ -227,6 +228,48 @@ async def test_a_part_that_is_not_there_is_a_mistake(world: World):
         await revert(world.transactions, txn, Part(world.path("z.py")))
     with pytest.raises(ClientMistake, match="h0"):
         await revert(world.transactions, txn, Part(world.path("a.py"), "h0"))
+
+
+@given(st.permutations(["two", "five", "eight"]), st.lists(st.integers(0, 9), max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_hunks_taken_back_in_any_order_while_others_type_leave_only_what_was_typed(
+    order: list[str], typed: list[int]
+):
+    """Lsp.md §4.4 over the engine: what touches a hunk is named and stays, all else goes back."""
+    anyio.run(_take_back_under_typing, order, typed)
+
+
+async def _take_back_under_typing(order: list[str], typed: list[int]) -> None:
+    with TemporaryDirectory() as root:
+        path, editor = Path(root) / "a.py", HonestEditor()
+        editor.show(str(path), BASE)
+        world = World(Path(root), editor)
+        txn = await edited(world, *order)
+        made = proposal_of(await _transaction(world, txn), world.transactions.blobs)
+        ids = {hunk.added[0].strip(): hunk.id for hunk in made.files[0].hunks}
+        pending, kept, lines = list(order), set[int](), BASE.splitlines()
+        while pending:
+            word = pending.pop(0)
+            if typed:
+                at = typed.pop()
+                text = editor.open[str(path)].text.splitlines()
+                text[at] = lines[at] = f"typed {at}"
+                editor.show(str(path), "\n".join(text) + "\n")
+                kept.add(at)
+            rewound = await revert(world.transactions, txn, Part(str(path), ids[word]))
+            number = NUMBERS[word]
+            touched = {number - 1, number, number + 1} & kept
+            assert [left.hunk for left in rewound.left] == ([ids[word]] if touched else [])
+            if touched and number not in kept:
+                lines[number] = word
+
+        assert editor.open[str(path)].text == "\n".join(lines) + "\n"
+
+
+async def _transaction(world: World, txn: str) -> Transaction:
+    transaction = await world.transactions.find(txn)
+    assert transaction is not None
+    return transaction
 
 
 # ---- git -------------------------------------------------------------------------------------------------
