@@ -1,4 +1,4 @@
-"""What an agent adds to a model's answer, beside the smallest agent that streams, in one run: spec §11.
+"""What an agent adds to a model's answer, on both wires, beside the smallest agent that streams, in one run: spec §11.
 
 Rows: prompt → first delta · delay of each delta at one in 10 ms · a burst of 5,000 deltas · cancel → prompt answered,
 while the model streams and while it is silent · one round of a tool · memory. Quote the ratios.
@@ -15,8 +15,10 @@ from benchmarks.model import serving_model, words
 from benchmarks.wire import (
     FLOORS,
     INITIALIZE_ACP,
+    INITIALIZE_LSP,
     OURS,
     PYTHON,
+    Framing,
     Peer,
     configured,
     median,
@@ -35,6 +37,11 @@ TURNS = 3
 """Floor and agent take turns, so that they share whatever else the machine does; the median counts."""
 
 Figures = Mapping[str, float]
+
+EDITOR: dict[str, object] = INITIALIZE_LSP | {
+    "capabilities": {"experimental": {"agent": {"version": 1, "sessionUpdate": True}}}
+}
+"""What a client says that gets each delta over LSP."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +72,18 @@ class Conversation:
 
     def __init__(self, peer: Peer, folder: str) -> None:
         self.peer = peer
-        made = peer.answer(peer.send("session/new", {"cwd": folder, "mcpServers": []}))
+        self.prefix = "agent/" if peer.framing == "lsp" else ""
+        """Of ACP's methods on this wire."""
+        new = peer.send(self.prefix + "session/new", {"cwd": folder, "mcpServers": []})
+        made = peer.answer(new)
         self.session = session_id(made)
 
     def prompt(self, order: str) -> int:
         """Ask the model server for something; the request's id."""
         said = [{"type": "text", "text": order}]
-        return self.peer.send("session/prompt", {"sessionId": self.session, "prompt": said})
+        return self.peer.send(
+            self.prefix + "session/prompt", {"sessionId": self.session, "prompt": said}
+        )
 
     def run(self, order: str) -> list[tuple[int, bytes]]:
         """Everything that came until the prompt was answered, each with the monotonic clock in ns."""
@@ -112,7 +124,7 @@ class Conversation:
         request = self.prompt(order)
         time.sleep(after_s)
         began = time.perf_counter()
-        self.peer.notify("session/cancel", {"sessionId": self.session})
+        self.peer.notify(self.prefix + "session/cancel", {"sessionId": self.session})
         self.peer.answer(request)
         return (time.perf_counter() - began) * 1000
 
@@ -130,10 +142,33 @@ def delta(body: bytes) -> str:
     return json.loads(body)["params"]["update"]["content"]["text"]
 
 
-def measure(command: list[str], folder: str, env: Mapping[str, str], *, tools: bool) -> Figures:
+@dataclass(frozen=True)
+class Agent:
+    """What is measured, over which wire."""
+
+    command: tuple[str, ...]
+    framing: Framing = "acp"
+    tools: bool = True
+
+    def begin(self, peer: Peer) -> None:
+        """Introduce the client."""
+        hello = EDITOR if self.framing == "lsp" else INITIALIZE_ACP
+        peer.answer(peer.send("initialize", hello))
+        if self.framing == "lsp":
+            peer.notify("initialized", {})
+
+
+AGENTS = {
+    "floor": Agent((PYTHON, str(FLOORS / "acp_stream.py")), tools=False),
+    "ACP": Agent((OURS, "acp")),
+    "LSP": Agent((OURS, "lsp"), "lsp"),
+}
+
+
+def measure(agent: Agent, folder: str, env: Mapping[str, str]) -> Figures:
     """All rows for one agent."""
-    with Peer(command, "acp", env) as peer:
-        peer.answer(peer.send("initialize", INITIALIZE_ACP))
+    with Peer(agent.command, agent.framing, env) as peer:
+        agent.begin(peer)
         talk = Conversation(peer, folder)
         talk.first_delta_ms()
         figures = {"memory at the first delta": peer.pss_mb}
@@ -149,7 +184,7 @@ def measure(command: list[str], folder: str, env: Mapping[str, str], *, tools: b
             lambda: talk.cancel_ms("tick 999 5", after_s=0.1)
         )
         figures["cancel, model silent"] = middle(lambda: talk.cancel_ms("silent", after_s=0.1))
-        if tools:
+        if agent.tools:
             file = Path(folder, "read.txt")
             file.write_text("line\n" * 100, encoding="utf-8")
             figures["one tool round"] = middle(
@@ -171,22 +206,24 @@ def together(turns: list[Figures]) -> Figures:
 
 def main() -> None:
     """Measure and print."""
+    turns: dict[str, list[Figures]] = {name: [] for name in AGENTS}
     with tempfile.TemporaryDirectory() as folder, serving_model() as base_url:
         env = configured(folder, base_url)
-        floors: list[Figures] = []
-        agents: list[Figures] = []
         for _ in range(TURNS):
-            floors.append(
-                measure([PYTHON, str(FLOORS / "acp_stream.py")], folder, env, tools=False)
-            )
-            agents.append(measure([OURS, "acp"], folder, env, tools=True))
-    floor, ours = together(floors), together(agents)
-    print(f"{'':30}{'floor':>10}{'ours':>10}{'ratio':>8}{'goal':>10}")
+            for name, agent in AGENTS.items():
+                turns[name].append(measure(agent, folder, env))
+    floor, acp, lsp = (together(turns[name]) for name in ("floor", "ACP", "LSP"))
+    print(f"{'':30}{'floor':>10}{'ACP':>10}{'ratio':>8}{'LSP':>10}{'ratio':>8}{'goal':>10}")
     for row in GOALS:
-        below, here = floor.get(row.name), ours[row.name]
-        ratio = "" if below is None else f"{here / below:.2f}"
+        below = floor.get(row.name)
         shown = "" if below is None else f"{below:,.2f}"
-        print(f"{row.name:30}{shown:>10}{here:>10,.2f}{ratio:>8}{row.goal:>10} {row.unit}")
+        columns = "".join(beside(ours[row.name], below) for ours in (acp, lsp))
+        print(f"{row.name:30}{shown:>10}{columns}{row.goal:>10} {row.unit}")
+
+
+def beside(figure: float, floor: float | None) -> str:
+    """Two columns: the figure, and its ratio to the floor where there is one."""
+    return f"{figure:>10,.2f}{'' if floor is None else f'{figure / floor:.2f}':>8}"
 
 
 if __name__ == "__main__":
