@@ -72,11 +72,12 @@ mutants: .venv/.stamp ## break the program on purpose, and see that a test notic
 sizes: .venv/.stamp ## the ten longest files and functions
 	@$(BIN)/python scripts/sizes.py
 
-bench: .venv/.stamp ## start-up, streaming, sessions and loading, beside their floors
+bench: .venv/.stamp ## start-up, streaming, sessions, loading and editing, beside their floors
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.streaming
 	$(BIN)/python -m benchmarks.sessions
 	$(BIN)/python -m benchmarks.loading
+	$(BIN)/python -m benchmarks.editing
 
 ##@ Make
 .PHONY: setup schema snap lock vsix nvim-server
