@@ -20,7 +20,15 @@ ENVIRONMENT: Mapping[str, str] = {
     "AGENT_SERVER_ENGINE": "engine",
     "AGENT_SERVER_LOG_LEVEL": "log_level",
     "AGENT_SERVER_TRACE": "trace",
+    # The reference systems' own names (loop.md §2.2).
+    "AGENT_MAX_TURNS_PER_REQUEST": "limits.max_turns",
+    "VANTA_MAX_ITER": "limits.max_turns",
+    "VANTA_TOOL_RETRIES": "tools.read_retries",
 }
+ALIASES: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("agent", "max_turns"): ("limits", "max_turns")
+}
+"""Tables and keys of the reference systems, and where they are here."""
 
 # The numbers of the reference systems (loop.md §2).
 PRESETS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
@@ -95,7 +103,7 @@ def problems_of(options: Mapping[str, object]) -> tuple[Problem, ...]:
 
 def _file_layer(path: Path, problems: list[Problem]) -> Layer:
     read = _read_toml(path, problems)
-    return {} if read is None else checked_table(read[0], (), Settings, read[1], problems)
+    return {} if read is None else checked_table(read[0], (), Settings, _renamed(read[1]), problems)
 
 
 def _read_toml(path: Path, problems: list[Problem]) -> tuple[Source, Mapping[str, object]] | None:
@@ -120,8 +128,25 @@ def _environment_layer(environ: Mapping[str, str], problems: list[Problem]) -> L
     for name, key in ENVIRONMENT.items():
         if value := environ.get(name):
             source = Source(f"environment variable {name}")
-            table |= checked_table(source, (), Settings, {key: value}, problems)
+            said = _nested(tuple(key.split(".")), int(value) if value.isdecimal() else value)
+            _merge(table, checked_table(source, (), Settings, said, problems))
     return table
+
+
+def _renamed(table: Mapping[str, object]) -> Mapping[str, object]:
+    """The table with aliases under our own names; what is said under both counts as ours."""
+    own: Layer = dict(table)
+    for (section, key), ours in ALIASES.items():
+        inner = own.get(section)
+        if isinstance(inner, dict) and key in (theirs := cast("Layer", dict(cast("Layer", inner)))):
+            said = _nested(ours, theirs.pop(key))
+            _merge(said, own)
+            own = said
+            if theirs:
+                own[section] = theirs
+            else:
+                del own[section]
+    return own
 
 
 def _preset_layer(own: Layer) -> Layer:

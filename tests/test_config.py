@@ -257,3 +257,20 @@ def test_reading_words_only_imports_neither_pydantic_nor_platformdirs(tmp_path: 
     )
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.row("R20", "R81")
+def test_the_reference_systems_names_are_aliases(tmp_path: Path) -> None:
+    environ = {"VANTA_MAX_ITER": "7", "VANTA_TOOL_RETRIES": "2"}
+
+    settings, problems = settings_of(tmp_path, "[agent]\nmax_turns = 9", environ=environ)
+    own, _ = settings_of(
+        tmp_path, "[agent]\nmax_turns = 9\n[limits]\nmax_turns = 8\nsame_error = 1"
+    )
+    bad, said = settings_of(tmp_path, environ={"AGENT_MAX_TURNS_PER_REQUEST": "many"})
+
+    assert problems == ()
+    assert (settings.limits.max_turns, settings.tools.read_retries) == (7, 2)
+    assert (own.limits.max_turns, own.limits.same_error) == (8, 1)
+    assert bad.limits.max_turns == Settings().limits.max_turns
+    assert [p.source for p in said] == ["environment variable AGENT_MAX_TURNS_PER_REQUEST"]
