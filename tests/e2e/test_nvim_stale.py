@@ -59,7 +59,7 @@ def _typing(home: Path, *, times: int, line: int) -> Mapping[str, Any]:
     }
     done = subprocess.run(
         [NVIM, "--clean", "-l", CLIENT, PROGRAM, model, path, str(times), str(line)],
-        env=env, cwd=path.parent, capture_output=True, text=True, timeout=18, check=False,
+        env=env, cwd=path.parent, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert path.read_text() == DISK
