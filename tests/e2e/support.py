@@ -230,7 +230,7 @@ async def running(
     command: Sequence[str] | None = None,
     initialize: bool = True,
     trouble: Sequence[str] = TROUBLE,
-    within_s: float = 20,
+    within_s: float = 50,
     **client: Any,
 ) -> AsyncGenerator[Server]:
     """A process with a client. `env` is added to the place's environment."""

@@ -37,7 +37,7 @@ def chat(
         input=typed,
         text=True,
         capture_output=True,
-        timeout=15,
+        timeout=60,
         check=False,
     )
 

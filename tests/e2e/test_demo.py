@@ -30,7 +30,7 @@ def demo(*arguments: str, env: dict[str, str], cwd: Path) -> subprocess.Complete
         stdin=subprocess.DEVNULL,
         text=True,
         capture_output=True,
-        timeout=19,
+        timeout=60,
         check=False,
     )
 

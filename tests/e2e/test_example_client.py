@@ -54,7 +54,7 @@ async def client(home: Path, *arguments: str, steps: list[Step]) -> AsyncGenerat
         [*command, "go"], stdin=PIPE, stdout=PIPE, stderr=STDOUT, env=environment(home)
     )
     try:
-        with anyio.fail_after(15):
+        with anyio.fail_after(60):
             yield Person(process)
             await process.wait()
     finally:

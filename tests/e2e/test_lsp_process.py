@@ -149,7 +149,7 @@ async def test_a_client_that_stops_reading_cannot_keep_it_alive(tmp_path: Path) 
     assert process.stdin is not None
     client = LspClient(nothing, process.stdin.send)
     root = tmp_path.as_uri()
-    with anyio.fail_after(18):
+    with anyio.fail_after(60):
         async with process:
             await client.ask("initialize", hello(capabilities=PLUGIN, rootUri=root))
             await client.notify("initialized", {})

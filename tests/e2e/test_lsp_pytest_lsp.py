@@ -91,7 +91,7 @@ class Editor:
 
 async def within(waited: Awaitable[T]) -> T:
     """pytest-lsp has no timeouts."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         return await waited
 
 

