@@ -38,9 +38,9 @@ function M.buffer(uri)
 end
 
 --- Answer `agent/edit/apply`.
----@param params { uri: string, baseHash: string, resultHash: string, edits: agent.TextEdit[] }
+---@param params agent.protocol.ApplyEdit
 ---@param client vim.lsp.Client
----@return { outcome: "applied"|"stale"|"declined"|"failed", version?: integer, hash?: string, reason?: string }
+---@return agent.protocol.EditApplied
 function M.on_request(params, client)
   local buf = M.buffer(params.uri)
   if not buf then
@@ -65,8 +65,8 @@ function M.on_request(params, client)
 end
 
 --- Answer `agent/editor/save`.
----@param params { uri: string }
----@return { saved: boolean }
+---@param params agent.protocol.SaveDocument
+---@return agent.protocol.DocumentSaved
 function M.on_save(params)
   local buf = M.buffer(params.uri)
   if not buf then

@@ -5,12 +5,6 @@ local session = require("agent.session")
 
 local M = {}
 
----@class agent.Checkpoint
----@field id string
----@field at string ISO 8601
----@field title string
----@field files { uri: string, change: string }[]
-
 --- Choose a checkpoint of the session, see what would change, and restore it.
 function M.choose()
   local current = session.current()
@@ -31,7 +25,7 @@ function M.choose()
 end
 
 ---@private
----@param checkpoint agent.Checkpoint
+---@param checkpoint agent.protocol.CheckpointShown
 function M._preview(id, checkpoint)
   M._restore(id, checkpoint, true, function(result)
     if #result.would == 0 then
@@ -62,7 +56,7 @@ function M._restore(id, checkpoint, dry_run, done)
 end
 
 ---@private
----@param checkpoint agent.Checkpoint
+---@param checkpoint agent.protocol.CheckpointShown
 function M._summary(checkpoint)
   local names = table.concat(vim.tbl_map(M._file, checkpoint.files), ", ")
   return ("%s  %s  (%s)"):format(checkpoint.at:sub(12, 16), checkpoint.title, names)

@@ -5,7 +5,7 @@ local window = require("agent.window")
 local M = {}
 
 --- Answer `agent/editor/selection`: the cursor in the file the person was in last, or what they are selecting there.
----@return { uri?: string, range?: lsp.Range, text?: string }
+---@return agent.protocol.EditorSelection
 function M.on_selection()
   local win, buf = window.source_window(), window.source_buffer()
   if not M._is_file(buf) then
@@ -21,7 +21,7 @@ function M.on_selection()
 end
 
 --- Answer `agent/editor/openFiles`: those in the buffer list, the one used last first.
----@return { files: { uri: string, dirty: boolean }[] }
+---@return agent.protocol.EditorFiles
 function M.on_open_files()
   local listed = vim.fn.getbufinfo({ buflisted = 1 })
   table.sort(listed, function(a, b)
@@ -37,8 +37,8 @@ function M.on_open_files()
 end
 
 --- Answer `agent/editor/diagnostics`. A file is watched when it is open; of others we know nothing.
----@param params { uris?: string[] }
----@return { items: table[] }
+---@param params agent.protocol.DiagnosticsRequest
+---@return agent.protocol.DiagnosticsReport
 function M.on_diagnostics(params)
   local items = {}
   for _, uri in ipairs(params.uris or M._known()) do

@@ -8,15 +8,15 @@ local M = {}
 ---@field call string the tool call's id
 ---@field title string
 ---@field detail string[] the command, and why it is asked
----@field options { optionId: string, name: string, kind: string }[]
----@field respond fun(outcome: table)
+---@field options agent.protocol.PermissionOption[]
+---@field respond fun(outcome: agent.protocol.PermissionOutcome)
 
 ---@type agent.Question[] that wait, the oldest first
 local waiting = {}
 
 --- Answer `agent/session/request_permission`, once the person has.
----@param params table
----@return table result
+---@param params agent.protocol.RequestPermission
+---@return agent.protocol.PermissionAnswer
 function M.on_request(params)
   local co = assert(coroutine.running())
   local answered

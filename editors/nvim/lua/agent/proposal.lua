@@ -39,7 +39,7 @@ local M = {}
 ---@field editedText? string
 
 --- From the params of `agent/edit/proposed`.
----@param params table
+---@param params agent.protocol.EditProposed
 ---@return agent.Proposal
 function M.read(params)
   return {

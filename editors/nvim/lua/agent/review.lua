@@ -116,7 +116,7 @@ function M.edit(place, text)
   M._changed(place.file.uri)
 end
 
----@param params table
+---@param params agent.protocol.EditProposed
 function M.on_proposed(params)
   local one = proposal.read(params)
   if one.review ~= "ask" then
@@ -134,7 +134,7 @@ function M.on_proposed(params)
   end)
 end
 
----@param params table
+---@param params agent.protocol.EditStateChanged
 function M.on_state(params)
   local one = M._find(params.txn)
   if one then
@@ -155,8 +155,8 @@ function M.on_state(params)
 end
 
 --- Answer `agent/editor/openDiff`.
----@param params { txn: string, files: { uri: string }[] }
----@return { shown: boolean }
+---@param params agent.protocol.OpenDiff
+---@return agent.protocol.DiffOpened
 function M.on_open_diff(params)
   local one = M._find(params.txn)
   local file = one and params.files[1] and proposal.file(one, params.files[1].uri)

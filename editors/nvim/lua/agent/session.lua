@@ -108,7 +108,7 @@ end
 
 --- Stored conversations of a project, the latest first.
 ---@param root string
----@param done fun(found: { sessionId: string, cwd: string, title?: string, updatedAt: string }[])
+---@param done fun(found: agent.protocol.SessionListed[])
 function M.list(root, done)
   client.request("agent/session/list", { cwd = root }, function(err, result)
     if err then
@@ -177,7 +177,7 @@ function M.option(session, id)
   end)
 end
 
----@param params { sessionId: string, turnId?: string, update: table }
+---@param params agent.protocol.SessionUpdate
 function M.on_update(params)
   local session = sessions[params.sessionId] or M._add(params.sessionId, server.root())
   if M._begins(session, params.turnId, params.update) then
@@ -191,7 +191,7 @@ function M.on_update(params)
   M._changed(session, changes)
 end
 
----@param params { sessionId: string, turnId?: string, state: string, label: string, busy: boolean }
+---@param params agent.protocol.Status
 function M.on_status(params)
   local session = sessions[params.sessionId] or M._add(params.sessionId, server.root())
   if params.busy then
