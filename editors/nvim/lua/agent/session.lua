@@ -1,56 +1,19 @@
---- Conversations: what the server said of each, and what is asked of it. The chat shows them; nothing here draws.
+--- What is asked of the server in a conversation, and what it says there. The chat shows it; nothing here draws.
 local client = require("agent.client")
 local log = require("agent.log")
 local render = require("agent.render")
 local server = require("agent.server")
-local transcript = require("agent.transcript")
+local sessions = require("agent.sessions")
 
 local M = {}
 
----@class agent.Session
----@field id string
----@field root string where it works
----@field transcript agent.Transcript
----@field state string thinking, streaming, executing, confirming, compacting, done
----@field label string the state, for people
----@field busy boolean
----@field turn? string the turn that is shown
----@field queued { text: string }[] prompts whose turn has not begun, the next one first
----@field unanswered integer prompts that were sent and not answered
----@field started_ms number when the last prompt was sent
----@field is_loading boolean its past is being replayed
-
----@type table<string, agent.Session>
-local sessions = {}
----@type string?
-local current
-
----@type fun(session: agent.Session, changes: agent.Change[])[]
-M.on_change = {}
----@type fun(session: agent.Session)[] the transcript begins anew, or another session is current
-M.on_reset = {}
+M.on_change, M.on_reset = sessions.on_change, sessions.on_reset
+M.current, M.get, M.all = sessions.current, sessions.get, sessions.all
 
 --- Called once, before anything else.
 function M.listen()
   table.insert(client.on_lost, M._lost)
   table.insert(client.on_back, M._back)
-end
-
---- The one that commands mean.
----@return agent.Session?
-function M.current()
-  return current and sessions[current]
-end
-
----@param id string
----@return agent.Session?
-function M.get(id)
-  return sessions[id]
-end
-
----@return agent.Session[]
-function M.all()
-  return vim.tbl_values(sessions)
 end
 
 --- Call back with the current session; makes one when there is none.
@@ -71,9 +34,9 @@ function M.new(ready)
     if err then
       return M._complain("no new session", err)
     end
-    local session = M._add(result.sessionId, root)
+    local session = sessions.add(result.sessionId, root)
     M._take_options(session, result)
-    M._choose(session)
+    sessions.choose(session)
     if ready then
       ready(session)
     end
@@ -85,9 +48,9 @@ end
 ---@param root string
 ---@param ready? fun(session: agent.Session)
 function M.load(id, root, ready)
-  local session = M._add(id, root)
+  local session = sessions.add(id, root)
   session.is_loading = true
-  M._choose(session)
+  sessions.choose(session)
   local params = { sessionId = id, uri = vim.uri_from_fname(root), mcpServers = {} }
   client.request("agent/session/load", params, function(err, result)
     session.is_loading = false
@@ -95,10 +58,13 @@ function M.load(id, root, ready)
       return M._fail(session, ("could not be loaded: %s"):format(err.message))
     end
     M._take_options(session, result)
-    M._changed(session, session.transcript:settle(vim.uv.now()))
+    sessions.changed(session, session.transcript:settle(vim.uv.now()))
     local holder = vim.tbl_get(result, "_meta", "agent-server", "readOnly")
     if holder then
-      M._changed(session, session.transcript:note("warning", ("This session can only be read: %s"):format(holder)))
+      sessions.changed(
+        session,
+        session.transcript:note("warning", ("This session can only be read: %s"):format(holder))
+      )
     end
     if ready then
       ready(session)
@@ -126,14 +92,14 @@ function M.prompt(session, text, content)
   local item = { text = text }
   if session.busy then
     table.insert(session.queued, item)
-    M._changed(session, {})
+    sessions.changed(session, {})
   else
     session.busy, session.label, session.started_ms, session.turn = true, "Sending", vim.uv.now(), nil
-    M._changed(session, session.transcript:ask(text))
+    sessions.changed(session, session.transcript:ask(text))
   end
   session.unanswered = session.unanswered + 1
   client.request("agent/session/prompt", { sessionId = session.id, prompt = content }, function(err, result)
-    if sessions[session.id] == session then
+    if sessions.get(session.id) == session then
       M._settled(session, item, err, result)
     end
   end)
@@ -179,7 +145,7 @@ end
 
 ---@param params agent.protocol.SessionUpdate
 function M.on_update(params)
-  local session = sessions[params.sessionId] or M._add(params.sessionId, server.root())
+  local session = sessions.get(params.sessionId) or sessions.add(params.sessionId, server.root())
   if M._begins(session, params.turnId, params.update) then
     return
   end
@@ -188,12 +154,12 @@ function M.on_update(params)
   if call and (params.update.status == "completed" or params.update.status == "failed") then
     require("agent.permission").dismiss(session.id, call)
   end
-  M._changed(session, changes)
+  sessions.changed(session, changes)
 end
 
 ---@param params agent.protocol.Status
 function M.on_status(params)
-  local session = sessions[params.sessionId] or M._add(params.sessionId, server.root())
+  local session = sessions.get(params.sessionId) or sessions.add(params.sessionId, server.root())
   if params.busy then
     M._begins(session, params.turnId)
   end
@@ -203,7 +169,7 @@ function M.on_status(params)
   if not params.busy then
     require("agent.permission").dismiss(session.id)
   end
-  M._changed(session, params.busy and {} or session.transcript:settle(vim.uv.now()))
+  sessions.changed(session, params.busy and {} or session.transcript:settle(vim.uv.now()))
 end
 
 --- A question about a call was put, or is answered.
@@ -211,9 +177,9 @@ end
 ---@param call string
 ---@param is_waiting boolean
 function M.on_question(id, call, is_waiting)
-  local session = sessions[id]
+  local session = sessions.get(id)
   if session then
-    M._changed(session, session.transcript:wait(call, is_waiting))
+    sessions.changed(session, session.transcript:wait(call, is_waiting))
   end
 end
 
@@ -222,44 +188,17 @@ end
 ---@param severity "info"|"warning"|"error"
 ---@param words string
 function M.note(id, severity, words)
-  local session = sessions[id]
+  local session = sessions.get(id)
   if session then
-    M._changed(session, session.transcript:note(severity, words))
+    sessions.changed(session, session.transcript:note(severity, words))
   end
-end
-
----@private
----@return agent.Session
-function M._add(id, root)
-  sessions[id] = {
-    id = id,
-    root = root,
-    transcript = transcript.new(),
-    state = "done",
-    label = "",
-    busy = false,
-    queued = {},
-    unanswered = 0,
-    started_ms = 0,
-    is_loading = false,
-  }
-  return sessions[id]
-end
-
----@private
-function M._choose(session)
-  current = session.id
-  for _, listener in ipairs(M.on_reset) do
-    listener(session)
-  end
-  M._announce()
 end
 
 ---@private
 function M._take_options(session, result)
   session.transcript.options = result.configOptions or {}
   session.transcript.mode = vim.tbl_get(result, "modes", "currentModeId") or session.transcript.mode
-  M._changed(session, {})
+  sessions.changed(session, {})
 end
 
 --- A prompt that waited is shown when its turn begins, or when it is heard in the turn that runs.
@@ -285,7 +224,7 @@ end
 ---@private
 function M._show_queued(session)
   session.started_ms = vim.uv.now()
-  M._changed(session, session.transcript:ask(table.remove(session.queued, 1).text))
+  sessions.changed(session, session.transcript:ask(table.remove(session.queued, 1).text))
 end
 
 --- The answer to a prompt. A normal end needs few words.
@@ -297,7 +236,7 @@ function M._settled(session, item, err, result)
   end)
   if unheard then
     table.remove(session.queued, unheard)
-    M._changed(session, session.transcript:ask(item.text))
+    sessions.changed(session, session.transcript:ask(item.text))
   end
   session.busy = session.unanswered > 0
   if err then
@@ -305,14 +244,14 @@ function M._settled(session, item, err, result)
   end
   local own = vim.tbl_get(result, "_meta", "agent-server") or {}
   local words = render.ending(result.stopReason, own, (vim.uv.now() - session.started_ms) / 1000)
-  M._changed(session, session.transcript:finish(words))
+  sessions.changed(session, session.transcript:finish(words))
 end
 
 ---@private
 function M._fail(session, words)
   session.busy, session.state, session.label = session.unanswered > 0, "done", "Failed"
   local changes = session.transcript:settle(vim.uv.now())
-  M._changed(session, vim.list_extend(changes, session.transcript:note("error", words)))
+  sessions.changed(session, vim.list_extend(changes, session.transcript:note("error", words)))
 end
 
 ---@private
@@ -321,32 +260,8 @@ function M._complain(what, err)
 end
 
 ---@private
-function M._changed(session, changes)
-  for _, listener in ipairs(M.on_change) do
-    listener(session, changes)
-  end
-  if not session.is_loading and not (changes[1] and changes[1].text) then
-    M._announce()
-  end
-end
-
---- For status lines; at most once per round of the event loop.
----@private
-function M._announce()
-  if M._announcing then
-    return
-  end
-  M._announcing = true
-  vim.schedule(function()
-    M._announcing = false
-    vim.api.nvim_exec_autocmds("User", { pattern = "AgentStatus", modeline = false })
-    vim.cmd.redrawstatus({ bang = true })
-  end)
-end
-
----@private
 function M._lost(ending)
-  for _, session in pairs(sessions) do
+  for _, session in ipairs(sessions.all()) do
     require("agent.permission").dismiss(session.id)
     if session.busy then
       session.queued, session.unanswered = {}, 0
@@ -359,7 +274,7 @@ end
 ---@private
 function M._back()
   local shown = M.current()
-  sessions, current = {}, nil
+  sessions.clear()
   if shown and #shown.transcript.blocks > 0 then
     M.load(shown.id, shown.root)
   end
