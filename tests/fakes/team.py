@@ -111,7 +111,7 @@ async def office(home: Path, *steps: Say, **more: Any) -> AsyncGenerator[Office]
     """A session of `team(*steps, **more)`."""
     at_work = team(*steps, **more)
     store = SessionStore(home / "sessions.db")
-    with anyio.fail_after(10):
+    with anyio.fail_after(50):
         async with Sessions(store, lambda cwd: at_work) as sessions:
             client = RecordingClient()
             session = await sessions.new(cwd=str(home), client=client)

@@ -36,7 +36,7 @@ from tests.fakes.loop import FakePolicy, FakeTool, Say, said
 from tests.fakes.session import RecordingClient
 from tests.fakes.team import Office, office
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
 READ = (("read", "{}"),)
 ASK = FakePolicy({"run": Decision("ask", "because")})
