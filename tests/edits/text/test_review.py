@@ -7,12 +7,16 @@ touches. So what has to come out is known without any diff. 5,000 cases in all.
 from dataclasses import dataclass, replace
 from functools import partial
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_server.edits.text.hunks import apply_hunks, hunks
 from agent_server.edits.text.rebase import take_out
 from tests.edits.strategies import edited, texts
+
+pytestmark = pytest.mark.timeout(120)
+"""Thousands of cases on a machine that may be busy."""
 
 
 def some(*lines: str) -> st.SearchStrategy[str]:
