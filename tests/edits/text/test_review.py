@@ -5,7 +5,6 @@ touches. So what has to come out is known without any diff. 5,000 cases in all.
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -56,9 +55,10 @@ def regions(draw: st.DrawFn) -> list[Region]:
     made: list[Region] = []
     for n in range(draw(st.integers(1, 5))):
         base = marked(n, draw(before))
-        ours = draw(st.just(base) | proposed.map(partial(marked, n)))
-        person = marked(n, draw(typed))
-        live = draw(st.sampled_from([ours, ours, base, person, ours + person, person + ours]))
+        changed, person = marked(n, draw(proposed)), marked(n, draw(typed))
+        ours = changed if draw(st.booleans()) else base
+        now = (ours, ours, base, person, ours + person, person + ours)
+        live = now[draw(st.integers(0, len(now) - 1))]
         made.append(Region(base, ours, live))
     return made
 

@@ -128,8 +128,8 @@ export class Server implements vscode.Disposable {
     try {
       await client.start();
       const version = spokenBy(client);
+      await this.started(client); // first: who is told that it is ready may prompt at once
       this.become({ kind: "ready", version });
-      await this.started(client);
     } catch (error) {
       this.fail(client, sentence(error));
       throw new Error(this.why(sentence(error)));
