@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_server.front.terminal.client import CAPABILITIES
 from agent_server.providers.demo import SAMPLE_FILES
+from tests.acp_oracle import check, read_trace
 from tests.front.terminal.pty_terminal import PROGRAM, left_running, marked, on_a_terminal
 
 
@@ -106,3 +108,11 @@ def test_a_person_reviews_the_edits(tmp_path: Path, env: dict[str, str]) -> None
         assert terminal.end() == 0
     assert changed(project) == ["shop/prices.py"]
     assert left_running(tmp_path) == []
+
+
+def test_what_it_is_sent_is_valid_acp(tmp_path: Path, env: dict[str, str]) -> None:
+    trace = tmp_path / "trace.ndjson"
+    assert demo("--yes", "--trace", str(trace), env=env, cwd=tmp_path).returncode == 0
+    messages = list(read_trace(trace))
+    assert any(message.get("method") == "session/update" for _, message in messages)
+    assert check(messages, capabilities=dict(CAPABILITIES)) == []
