@@ -21,6 +21,8 @@ class Capabilities:
     forms: bool = False
     """ACP: answers `elicitation/create` with a form."""
     notices: bool = False
+    updates_per_second: int | None = None
+    """How many updates a growing text may have; None: as we think best."""
     read_files: bool = False
     """`fs/read_text_file`: unsaved buffers can be seen."""
     write_files: bool = False
@@ -80,4 +82,10 @@ def own_capabilities(declared: object) -> Capabilities:
         open_files=editor.get("openFiles") is True,
         open_diff=editor.get("openDiff") is True,
         code_actions=own.get("codeActions") is True,
+        updates_per_second=_count(own.get("updatesPerSecond")),
     )
+
+
+def _count(value: object) -> int | None:
+    """A positive integer; anything else says nothing."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

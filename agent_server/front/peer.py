@@ -77,6 +77,7 @@ class Peer:
     async def ask(self, session: SessionId, question: Question) -> Answer:
         """Put the question in the one way that fits; nobody to put it to is no."""
         view = self.view(session)
+        view.stream.flush()
         for asker in self._askers:
             if asker.can(self, question):
                 return await asker.ask(self, view, question)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from agent_server.front.blocks import Json
 from agent_server.front.capabilities import Capabilities
+from agent_server.front.pace import NATURAL, Rate, at_most
+from agent_server.front.paced import Clock, LoopClock, Paced, Text
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.dispatch import FollowUp
 from agent_server.front.rpc.messages import HOLE, template
@@ -24,7 +26,9 @@ class Stream:
         vocabulary: Vocabulary,
         capabilities: Capabilities,
         session: SessionId,
+        clock: Clock | None = None,
     ) -> None:
+        """`clock` is the event loop's, unless a test has one."""
         self.session = session
         self.capabilities = capabilities
         self._connection = connection
@@ -34,6 +38,15 @@ class Stream:
         """Updates so far: the last one's `seq`."""
         self._template: tuple[str, Callable[[str], bytes]] | None = None
         """The envelope of the message that is being streamed, by its id, when nothing in it changes but the text."""
+        self._paced = Paced(self._grown, self._rate(0), clock or LoopClock())
+
+    def pace(self, per_second: int) -> None:
+        """How many updates a second the settings allow a growing text; 0: as `NATURAL` has it.
+
+        A client that says how many it wants gets as many (decision 5).
+        """
+        self._paced.rate = self._rate(per_second)
+        self._paced.end()
 
     def update(self, update: Json, *, turn: str | None) -> None:
         """One `session/update`; `turn` is None in a replay and between turns."""
@@ -44,6 +57,7 @@ class Stream:
         """The same, to be sent by whoever answers a request: the answer first. Numbered now: send before any other."""
         if not self.capabilities.updates:
             return ()
+        self._paced.flush()
         return tuple((self._update_method, self._envelope(update, turn)) for update in updates)
 
     def delta(
@@ -51,15 +65,26 @@ class Stream:
     ) -> None:
         """A piece of a message; `chunk` makes the update of its id and text. The hot path.
 
-        While the output is busy, neighbouring pieces of one message become one update, which has one number.
+        Neighbouring pieces of one message become one update, which has one number, where pieces come faster than the
+        client wants them, and while the output is busy.
         """
-        if not self.capabilities.updates:
-            return
-        before = self._sent
-        render = self._render(chunk, message_id, turn)
-        key = (self.session, message_id)
-        joined = not self._connection.notify_delta(key, self._update_method, render, text)
-        self._sent = before if joined else before + 1
+        if self.capabilities.updates:
+            self._paced.put(Text(chunk, message_id, turn), text)
+
+    def state(
+        self, chunk: Callable[[str, str], Json], call_id: str, text: str, *, turn: str
+    ) -> None:
+        """A text as it is now, shown in place of what it was; where they come too fast only the last one is sent."""
+        if self.capabilities.updates:
+            self._paced.put(Text(chunk, call_id, turn, whole=True), text)
+
+    def flush(self) -> None:
+        """Send what is held of growing texts: something else follows that must not overtake them."""
+        self._paced.flush()
+
+    def rest(self) -> None:
+        """The same at the end of a turn; the next one's first piece leaves at once."""
+        self._paced.end()
 
     def own(self, name: str, params: Json) -> None:
         """A notification of ours; the caller knows that the client wants it."""
@@ -67,6 +92,7 @@ class Stream:
 
     def own_follow_up(self, name: str, params: Json) -> FollowUp:
         """The same, to be sent by whoever answers a request."""
+        self._paced.flush()
         return wire_name(name, self._vocabulary, ours=True), params
 
     @property
@@ -81,9 +107,25 @@ class Stream:
 
     def status_follow_up(self, status: Json) -> tuple[FollowUp, ...]:
         """The same, to be sent by whoever answers a request."""
+        self._paced.flush()
         if not self.capabilities.own:
             return ()
         return ((wire_name("status", self._vocabulary, ours=True), status),)
+
+    def _rate(self, per_second: int) -> Rate:
+        wanted = self.capabilities.updates_per_second or per_second
+        return at_most(wanted) if wanted else NATURAL
+
+    def _grown(self, grown: Text, piece: str) -> None:
+        if grown.whole:
+            params = self._envelope(grown.chunk(grown.id, piece), grown.turn)
+            self._connection.notify(self._update_method, params)
+            return
+        before = self._sent
+        render = self._render(grown.chunk, grown.id, grown.turn)
+        key = (self.session, grown.id)
+        joined = not self._connection.notify_delta(key, self._update_method, render, piece)
+        self._sent = before if joined else before + 1
 
     def _render(
         self, chunk: Callable[[str, str], Json], message_id: str, turn: str

@@ -198,7 +198,7 @@ class View:
     def _progress(self, turn: TurnId, key: CallKey, text: str) -> None:
         call = self._calls.setdefault(str(key), OpenCall())
         call.output = (call.output + text)[-calls.OUTPUT_TAIL :]
-        self._update(turn, calls.call_progress(key, call.output))
+        self.stream.state(calls.call_progress, str(key), call.output, turn=turn)
 
     def _done(self, event: TurnDone) -> None:
         if event.reason is DoneReason.ERROR and event.message and self.spoke(event.turn):
@@ -209,6 +209,7 @@ class View:
             self._update(event.turn, calls.call_dropped(call_id))
         self._calls.clear()
         self._turn = None
+        self.stream.rest()
         self.stream.status(status.done_status(self.stream.session, event))
 
     def _notice(self, event: Notice) -> None:

@@ -68,9 +68,9 @@ def call_waits(key: CallKey) -> Json:
     return _update(key, status="pending")
 
 
-def call_progress(key: CallKey, output: str) -> Json:
+def call_progress(call_id: str, output: str) -> Json:
     """The end of what the running tool printed so far."""
-    return _update(key, content=[content_text(fenced(output[-OUTPUT_TAIL:]))])
+    return _update(call_id, content=[content_text(fenced(output[-OUTPUT_TAIL:]))])
 
 
 def call_finished(event: CallFinished, proposal: Proposal | None) -> Json:
@@ -141,7 +141,7 @@ def _described(event: CallPending) -> Json:
     return described
 
 
-def _update(key: CallKey, **changed: object) -> Json:
+def _update(key: CallKey | str, **changed: object) -> Json:
     return {"sessionUpdate": "tool_call_update", "toolCallId": str(key), **changed}
 
 
