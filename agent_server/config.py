@@ -57,9 +57,21 @@ class ContextSettings:
     """Tokens kept free for the answer; None means the model's largest output, at most a fifth of the window."""
     prune_at: float = field(default=0.60, metadata=SHARE)
     upgrade_at: float = field(default=0.75, metadata=SHARE)
+    auto_upgrade: bool | None = None
+    """None means where `models.upgrade` names a model."""
     compact_at: float = field(default=0.85, metadata=SHARE)
     between_turns_at: float | None = field(default=None, metadata=SHARE)
-    """None means `compact_at`."""
+    """When a turn begins; None means `compact_at`, which holds then too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """`[compression]`: what a summary leaves as it is."""
+
+    protect_last_n: int = field(default=20, metadata=COUNT)
+    """Entries of the log at its end, unless the conversation does not fit otherwise."""
+    in_place: bool = True
+    """The session goes on under its id after a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +215,7 @@ class Settings:
     models: Models = field(default_factory=Models)
     limits: Limits = field(default_factory=Limits)
     context: ContextSettings = field(default_factory=ContextSettings)
+    compression: Compression = field(default_factory=Compression)
     retry: Retry = field(default_factory=Retry)
     timeouts: Timeouts = field(default_factory=Timeouts)
     tools: ToolSettings = field(default_factory=ToolSettings)
@@ -228,11 +241,18 @@ class Problem:
     message: str
     line: int | None = None
     """1-based, in a file."""
+    idle: bool = False
+    """Nothing is wrong with it, but this version does nothing with it."""
 
     def __str__(self) -> str:
         """One line for a person."""
         place = self.source if self.line is None else f"{self.source}:{self.line}"
         return f"{place}: {self.key}: {self.message}" if self.key else f"{place}: {self.message}"
+
+    @property
+    def sentence(self) -> str:
+        """What a session's person is told."""
+        return f"setting without effect: {self}" if self.idle else f"setting ignored: {self}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
@@ -20,11 +20,16 @@ class Source:
     name: str
     text: str = ""
     """The file's text, to find lines in."""
+    written: Mapping[tuple[str, ...], tuple[str, ...]] = field(
+        default_factory=dict[tuple[str, ...], tuple[str, ...]]
+    )
+    """Settings that stand there under another name: ours, and the one that was written."""
 
-    def problem(self, path: tuple[str, ...], message: str) -> Problem:
-        """A problem with the value at `path`."""
+    def problem(self, path: tuple[str, ...], message: str, *, idle: bool = False) -> Problem:
+        """A problem with the value at `path`, which is named as the person wrote it."""
+        path = self.written.get(path, path)
         line = line_of(self.text, path) if self.text else None
-        return Problem(self.name, ".".join(path), message, line)
+        return Problem(self.name, ".".join(path), message, line, idle)
 
 
 def checked_table(

@@ -6,43 +6,15 @@ and the value of the source below holds. A source is first turned into a *layer*
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast, get_origin, get_type_hints
 
 from agent_server.config import Home, Problem, Settings
-from agent_server.config_check import Layer, Source, checked_table, inner_shape
+from agent_server.config_check import Layer, Source, inner_shape
+from agent_server.config_layers import leaves, merge, nested, read_environment, read_table
+from agent_server.config_reference import PRESETS
 from agent_server.loop.model import MODES
-
-ENVIRONMENT: Mapping[str, str] = {
-    "AGENT_SERVER_MODEL": "model",
-    "AGENT_SERVER_MODE": "mode",
-    "AGENT_SERVER_ENGINE": "engine",
-    "AGENT_SERVER_LOG_LEVEL": "log_level",
-    "AGENT_SERVER_TRACE": "trace",
-    # The reference systems' own names (loop.md §2.2).
-    "AGENT_MAX_TURNS_PER_REQUEST": "limits.max_turns",
-    "VANTA_MAX_ITER": "limits.max_turns",
-    "VANTA_TOOL_RETRIES": "tools.read_retries",
-}
-ALIASES: Mapping[tuple[str, str], tuple[str, str]] = {
-    ("agent", "max_turns"): ("limits", "max_turns")
-}
-"""Tables and keys of the reference systems, and where they are here."""
-
-# The numbers of the reference systems (loop.md §2).
-PRESETS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
-    "mana": {
-        "limits": {"max_turns": 15},
-        "context": {"reserve_output": 0, "prune_at": 1.0, "upgrade_at": 0.75, "compact_at": 0.90},
-        "retry": {"transient": 0},
-    },
-    "mibyan": {
-        "limits": {"max_turns": 500},
-        "context": {"compact_at": 0.50, "between_turns_at": 0.85},
-    },
-    "vanta": {"limits": {"max_turns": 50}, "context": {"compact_at": 0.75}},
-}
 
 
 def find_home(environ: Mapping[str, str]) -> Home:
@@ -69,41 +41,42 @@ def load(
     environ: Mapping[str, str],
     overrides: Mapping[str, object],
 ) -> tuple[Settings, tuple[Problem, ...]]:
-    """The settings in force, and everything that was not taken.
+    """The settings in force, everything that was not taken, and what does nothing.
 
     `overrides` has the nesting of `config.toml`. The workspace's file is not trusted: it may only tighten.
     """
     problems: list[Problem] = []
-    user = _file_layer(home.config_toml, problems)
-    own: Layer = {}
-    for layer in (
-        user,
-        _environment_layer(environ, problems),
-        checked_table(Source("options"), (), Settings, overrides, problems),
-    ):
-        _merge(own, layer)
-    merged = _preset_layer(own)
-    _merge(merged, user)
+    user = _user_layer(home.config_toml, problems)
+    outside = (
+        read_environment(environ, problems),
+        read_table(Source("options"), overrides, problems).layer,
+    )
+    own = _over(user, *outside)
+    layer = _over(_preset(own), user)
     if workspace is not None:
-        _tighten(merged, workspace / ".agent" / "settings.toml", problems)
-    _merge(merged, _environment_layer(environ, []))
-    _merge(merged, checked_table(Source("options"), (), Settings, overrides, []))
-    return cast("Settings", _build(Settings, merged)), tuple(problems)
-
-
-def problems_of(options: Mapping[str, object]) -> tuple[Problem, ...]:
-    """What would not be taken of a client's options, nested as in `config.toml`."""
-    problems: list[Problem] = []
-    checked_table(Source("options"), (), Settings, options, problems)
-    return tuple(problems)
+        _tighten(layer, workspace / ".agent" / "settings.toml", problems)
+    layer = _over(layer, *outside)
+    return cast("Settings", _build(Settings, layer)), tuple(problems)
 
 
 # ---- sources to layers ---------------------------------------------------------------------------
 
 
-def _file_layer(path: Path, problems: list[Problem]) -> Layer:
+def _user_layer(path: Path, problems: list[Problem]) -> Layer:
     read = _read_toml(path, problems)
-    return {} if read is None else checked_table(read[0], (), Settings, _renamed(read[1]), problems)
+    return {} if read is None else read_table(*read, problems).layer
+
+
+def _over(*layers: Mapping[str, object]) -> Layer:
+    """The layers as one, the last on top."""
+    whole: Layer = {}
+    for layer in layers:
+        merge(whole, layer)
+    return whole
+
+
+def _preset(own: Layer) -> Mapping[str, object]:
+    return PRESETS.get(str(own.get("preset")), {})
 
 
 def _read_toml(path: Path, problems: list[Problem]) -> tuple[Source, Mapping[str, object]] | None:
@@ -123,50 +96,7 @@ def _read_toml(path: Path, problems: list[Problem]) -> tuple[Source, Mapping[str
     return None
 
 
-def _environment_layer(environ: Mapping[str, str], problems: list[Problem]) -> Layer:
-    table: Layer = {}
-    for name, key in ENVIRONMENT.items():
-        if value := environ.get(name):
-            source = Source(f"environment variable {name}")
-            said = _nested(tuple(key.split(".")), int(value) if value.isdecimal() else value)
-            _merge(table, checked_table(source, (), Settings, said, problems))
-    return table
-
-
-def _renamed(table: Mapping[str, object]) -> Mapping[str, object]:
-    """The table with aliases under our own names; what is said under both counts as ours."""
-    own: Layer = dict(table)
-    for (section, key), ours in ALIASES.items():
-        inner = own.get(section)
-        if isinstance(inner, dict) and key in (theirs := cast("Layer", dict(cast("Layer", inner)))):
-            said = _nested(ours, theirs.pop(key))
-            _merge(said, own)
-            own = said
-            if theirs:
-                own[section] = theirs
-            else:
-                del own[section]
-    return own
-
-
-def _preset_layer(own: Layer) -> Layer:
-    chosen = PRESETS.get(str(own.get("preset")), {})
-    return {table: dict(values) for table, values in chosen.items()}
-
-
 # ---- layers to settings --------------------------------------------------------------------------
-
-
-def _merge(below: Layer, above: Mapping[str, object]) -> None:
-    """Put `above` over `below`, tables key by key."""
-    for key, value in above.items():
-        under = below.get(key)
-        if isinstance(value, dict):
-            inner = cast("Layer", dict(cast("Layer", under)) if isinstance(under, dict) else {})
-            _merge(inner, cast("Layer", value))
-            below[key] = inner
-        else:
-            below[key] = value
 
 
 def _build(shape: type, layer: Mapping[str, object]) -> object:
@@ -194,25 +124,14 @@ def _tighten(merged: Layer, path: Path, problems: list[Problem]) -> None:
     read = _read_toml(path, problems)
     if read is None:
         return
-    source, table = read
-    layer = checked_table(source, (), Settings, table, problems)
+    written = read_table(*read, problems)
     current = cast("Settings", _build(Settings, merged))
-    for key, value in _leaves(layer):
+    for key, value in leaves(written.layer):
         if _stricter(current, key, value):
-            _merge(merged, _nested(key, _joined(current, key, value)))
+            merge(merged, nested(key, _joined(current, key, value)))
         else:
             message = "is not used: this workspace is not trusted, and its file may only make settings stricter"
-            problems.append(source.problem(key, message))
-
-
-def _leaves(
-    layer: Mapping[str, object], path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], object]]:
-    for key, value in layer.items():
-        if isinstance(value, dict):
-            yield from _leaves(cast("Layer", value), (*path, key))
-        else:
-            yield (*path, key), value
+            problems.append(written.source.problem(key, message))
 
 
 def _stricter(current: Settings, key: tuple[str, ...], value: object) -> bool:
@@ -243,7 +162,3 @@ def _joined(current: Settings, key: tuple[str, ...], value: object) -> object:
         return value
     own = cast("tuple[str, ...]", getattr(current.permissions, key[1]))
     return (*own, *cast("tuple[str, ...]", value))
-
-
-def _nested(key: tuple[str, ...], value: object) -> Layer:
-    return {key[0]: value} if len(key) == 1 else {key[0]: _nested(key[1:], value)}

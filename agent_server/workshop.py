@@ -258,7 +258,7 @@ class Bench:
             else (f"no model is configured: {choice.why} {HOW_TO_CHOOSE}",)
         )
         broken = [f"permissions: {rule}" for rule in self._rules() if isinstance(rule, BadSetting)]
-        return (*demo, *(f"setting ignored: {problem}" for problem in self._problems), *broken)
+        return (*demo, *(problem.sentence for problem in self._problems), *broken)
 
     async def kit(self, place: Place) -> Kit:
         """See `Equipment`."""

@@ -56,12 +56,12 @@ def test_without_a_home_the_platforms_folders_are_used(monkeypatch: pytest.Monke
 
 
 def test_a_later_source_wins(tmp_path: Path) -> None:
-    user = 'model = "a"\nmode = "plan"\nlog_level = "info"'
+    user = 'model = "a"\nmode = "plan"\nreview = "turn"'
     environ = {"AGENT_SERVER_MODEL": "b", "AGENT_SERVER_MODE": "auto"}
 
     settings, problems = settings_of(tmp_path, user, environ=environ, options={"model": "c"})
 
-    assert (settings.model, settings.mode, settings.log_level) == ("c", "auto", "info")
+    assert (settings.model, settings.mode, settings.review) == ("c", "auto", "turn")
     assert problems == ()
 
 
@@ -226,16 +226,6 @@ def test_the_person_may_loosen_again_what_a_workspace_tightened(tmp_path: Path) 
     assert settings.mode == "auto"
 
 
-def test_a_preset_sets_its_numbers_under_the_file(tmp_path: Path) -> None:
-    settings, _ = settings_of(tmp_path, 'preset = "mana"\n[limits]\nmax_turns = 20')
-
-    assert (settings.limits.max_turns, settings.context.compact_at, settings.retry.transient) == (
-        20,
-        0.9,
-        0,
-    )
-
-
 def test_lines_are_found_in_every_way_of_writing_a_key() -> None:
     text = 'a.b = 1\n[c."d"]\n# e = 1\ne = 2\n[[f]]\ng = 1\n[[f]]\ng = 2\n[h]\ni = {j = 1}\n'
 
@@ -257,20 +247,3 @@ def test_reading_words_only_imports_neither_pydantic_nor_platformdirs(tmp_path: 
     )
 
     assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.row("R20", "R81")
-def test_the_reference_systems_names_are_aliases(tmp_path: Path) -> None:
-    environ = {"VANTA_MAX_ITER": "7", "VANTA_TOOL_RETRIES": "2"}
-
-    settings, problems = settings_of(tmp_path, "[agent]\nmax_turns = 9", environ=environ)
-    own, _ = settings_of(
-        tmp_path, "[agent]\nmax_turns = 9\n[limits]\nmax_turns = 8\nsame_error = 1"
-    )
-    bad, said = settings_of(tmp_path, environ={"AGENT_MAX_TURNS_PER_REQUEST": "many"})
-
-    assert problems == ()
-    assert (settings.limits.max_turns, settings.tools.read_retries) == (7, 2)
-    assert (own.limits.max_turns, own.limits.same_error) == (8, 1)
-    assert bad.limits.max_turns == Settings().limits.max_turns
-    assert [p.source for p in said] == ["environment variable AGENT_MAX_TURNS_PER_REQUEST"]

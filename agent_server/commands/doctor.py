@@ -15,7 +15,7 @@ from agent_server.commands.check_model import check_keys, check_model
 from agent_server.commands.check_store import check_store
 from agent_server.commands.findings import Finding, lines
 from agent_server.commands.output import say
-from agent_server.config import Home, Settings
+from agent_server.config import Home, Problem, Settings
 from agent_server.config_load import find_home, load
 from agent_server.options import Options
 
@@ -49,9 +49,14 @@ def check_config(
     given = {"model": options.model, "mode": options.mode, "log_level": options.log_level}
     overrides = {key: value for key, value in given.items() if value is not None}
     settings, problems = load(home, cwd, environ, overrides)
-    fix = "correct or remove it; until then the default holds"
-    found = [Finding("problem", str(problem), fix) for problem in problems]
+    found = [_finding(problem) for problem in problems]
     if options.config is not None and not home.config_toml.exists():
         found.append(Finding("problem", f"{options.config} does not exist", "correct --config"))
     there = "read" if home.config_toml.exists() else "not there, which is fine"
     return settings, found or [Finding("OK", f"settings ({home.config_toml}: {there})")]
+
+
+def _finding(problem: Problem) -> Finding:
+    if problem.idle:
+        return Finding("note", str(problem))
+    return Finding("problem", str(problem), "correct or remove it; until then the default holds")

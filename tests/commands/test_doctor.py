@@ -56,6 +56,17 @@ def test_a_wrong_setting_is_named_with_file_line_and_key(
     assert f"problem  {tmp_path}/config.toml:3: limits.max_turns:" in capsys.readouterr().out
 
 
+def test_a_setting_that_does_nothing_yet_is_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "config.toml").write_text("[context]\nprune_at = 0.5\n")
+
+    examine(Options(), environ={"AGENT_SERVER_HOME": str(tmp_path)}, cwd=tmp_path)
+
+    said = f"note     {tmp_path}/config.toml:2: context.prune_at: accepted, not in effect in this version"
+    assert said in capsys.readouterr().out
+
+
 def test_a_config_file_that_was_named_must_exist(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

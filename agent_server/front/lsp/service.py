@@ -7,7 +7,7 @@ from typing import Any
 import anyio.abc
 from lsprotocol import types
 
-from agent_server.config_load import problems_of
+from agent_server.config_layers import problems_of
 from agent_server.edits.ports import Editor
 from agent_server.front.front import Front
 from agent_server.front.lsp.actions import Actions
@@ -113,7 +113,7 @@ def _hear(protocol: Protocol, sessions: Sessions, views: StockViews) -> None:
 def _complain(connection: Connection, configuration: Configuration) -> None:
     """Settings have changed: what is wrong with them is said now, not when the next session begins."""
     for problem in problems_of(configuration.settings):
-        show_message(connection, WARNING, f"setting ignored: {problem}")
+        show_message(connection, WARNING, problem.sentence)
 
 
 Feature = Callable[[Any], Awaitable[object]]
