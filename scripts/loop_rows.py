@@ -167,7 +167,7 @@ GROUPS: Sequence[Group] = (
             "R139": "A running tool, and a sub-agent, shows its progress",
             "R140": "Every event of a call carries the call's key",
             "R141": "It is seen when the model begins and ends to think",
-            "R142": "A call is reported finished when it is, not when something follows",
+            "R142": "A call and a step are reported finished when they are, not when something follows",
             "R143": "Thoughts are events",
             "R144": "The model asks the person, whose answer is the result of its call",
             "R145": "A call is announced as soon as its name is known",

@@ -6,17 +6,18 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
 
 from agent_server import Agent, AsyncAgent, ConversationResult, TurnFailed
 from agent_server.loop.action import Answer, Question
-from agent_server.loop.errors import ClientMistake, UnknownSession
+from agent_server.loop.errors import ClientMistake, TurnMismatch, UnknownSession
 from agent_server.loop.events import Event, TextDelta, TurnDone
 from agent_server.loop.model import DoneReason, Usage
 from agent_server.loop.ports import AssistantMessage, ToolMessage, UserMessage
+from agent_server.loop.proposal import FileDecision, Resolution
 
 EDIT = {"calls": [{"name": "write", "arguments": {"path": "a.txt", "content": "new\n"}}]}
 SHELL = {"calls": [{"name": "shell", "arguments": {"command": "echo hi"}}]}
@@ -136,6 +137,86 @@ def test_events_are_seen_in_order_while_it_works(script: Callable[..., Any]) -> 
         agent.chat("hi")
     assert "".join(e.text for e in seen if isinstance(e, TextDelta)) == "hello there"
     assert isinstance(seen[-1], TurnDone)
+
+
+ASK = {"calls": [{"name": "ask_user", "arguments": {"question": "Which?", "options": ["a", "b"]}}]}
+
+
+@pytest.mark.row("R144")
+def test_what_the_model_asks_is_answered_by_the_caller(script: Callable[..., Any]) -> None:
+    asked: list[tuple[str, tuple[str, ...], str]] = []
+
+    def clarify(question: str, options: tuple[str, ...]) -> str:
+        asked.append((question, options, threading.current_thread().name))
+        return "b"
+
+    with Agent(**script(ASK, {"text": "b it is"}), clarify=clarify) as agent:
+        result = agent.run_conversation("go")
+    assert [(question, options) for question, options, _ in asked] == [("Which?", ("a", "b"))]
+    assert "worker" in asked[0][2], "it may block, so it is not on the agent's loop"
+    assert [m.text for m in result.messages if isinstance(m, ToolMessage)] == ["b"]
+
+
+def test_without_anybody_to_ask_the_model_is_told_so(script: Callable[..., Any]) -> None:
+    with Agent(**script(ASK, {"text": "then a"})) as agent:
+        result = agent.run_conversation("go")
+    outputs = [m.text for m in result.messages if isinstance(m, ToolMessage)]
+    assert outputs[0].startswith("nobody can be asked here")
+
+
+@pytest.mark.anyio
+async def test_a_coroutine_may_answer_the_model_or_not(script: Callable[..., Any]) -> None:
+    async def clarify(question: str, options: tuple[str, ...]) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    with anyio.fail_after(20):
+        async with AsyncAgent(**script(ASK, {"text": "then a"}), clarify=clarify) as agent:
+            result = await agent.run_conversation("go")
+    outputs = [m.text for m in result.messages if isinstance(m, ToolMessage)]
+    assert outputs[0].startswith("the person gave no answer")
+
+
+def test_a_function_may_take_some_hunks_of_an_edit(script: Callable[..., Any]) -> None:
+    def approve(question: Question) -> Answer:
+        assert question.proposal is not None
+        (file,) = question.proposal.files
+        first = frozenset({file.hunks[0].id})
+        return Answer("allow_once", Resolution((FileDecision(file.path, first),)))
+
+    edits = [{"old_text": "one", "new_text": "1"}, {"old_text": "nine", "new_text": "9"}]
+    edit = {"calls": [{"name": "edit", "arguments": {"path": "n.txt", "edits": edits}}]}
+    options = script(edit, {"text": "half of it"})
+    file = options["cwd"] / "n.txt"
+    lines = ["one", *"abcdefgh", "nine"]
+    file.write_text("\n".join(lines) + "\n")
+    with Agent(**options, approve=approve) as agent:
+        agent.chat("go")
+    assert file.read_text().splitlines() == ["1", *"abcdefgh", "nine"]
+
+
+def test_words_reach_a_running_turn_and_those_too_late_are_handed_back(
+    script: Callable[..., Any],
+) -> None:
+    speaking = threading.Event()
+    options = script({"text": "well", "hang": True}, {"text": "as you say"}, {"text": "later"})
+    with Agent(
+        **options, watch=lambda e: speaking.set() if isinstance(e, TextDelta) else None
+    ) as agent:
+        talker = threading.Thread(
+            target=lambda: speaking.wait(5) and agent.steer("no, in French", how="redirect")
+        )
+        talker.start()
+        result = agent.run_conversation("hi")
+        talker.join(5)
+        assert result.final_text == "as you say"
+        assert "no, in French" in str(result.messages[-2])
+        with pytest.raises(TurnMismatch):
+            agent.steer("nobody is listening")
+
+
+def test_every_event_is_on_the_page_about_the_api() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "python-api.md").read_text(encoding="utf-8")
+    assert [kind for kind in get_args(Event) if f"| `{kind.__name__}` |" not in page] == []
 
 
 def test_a_conversation_is_gone_on_with_by_its_id(script: Callable[..., Any]) -> None:

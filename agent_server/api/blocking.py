@@ -5,16 +5,18 @@ import threading
 import weakref
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
 import anyio
 from anyio.from_thread import BlockingPortal
 
-from agent_server.api.caller import Approve, Watch
+from agent_server.api.caller import Approve, Clarify, Watch
 from agent_server.api.conversation import AsyncAgent, ConversationResult
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.model import Mode, SessionId
+from agent_server.session.steering import Steer
 
 T = TypeVar("T")
 
@@ -32,6 +34,7 @@ class Agent:
         model: str | None = None,
         mode: Mode | None = None,
         approve: Approve = "never",
+        clarify: Clarify | None = None,
         watch: Watch | None = None,
         session: str | None = None,
     ) -> None:
@@ -41,7 +44,13 @@ class Agent:
             ClientMistake, UnknownSession, SessionBusy: as `AsyncAgent.__aenter__`.
         """
         agent = AsyncAgent(
-            cwd=cwd, model=model, mode=mode, approve=approve, watch=watch, session=session
+            cwd=cwd,
+            model=model,
+            mode=mode,
+            approve=approve,
+            clarify=clarify,
+            watch=watch,
+            session=session,
         )
         self._engine = _Engine(agent)
         # On a thread, because a garbage collector may run anywhere, also on the engine's own.
@@ -74,6 +83,14 @@ class Agent:
     def run_conversation(self, text: str) -> ConversationResult:
         """Answer a prompt and say all about it; a turn that fails is a result too."""
         return self._engine.run(self._engine.agent.run_conversation, text)
+
+    def steer(self, text: str = "", *, how: Steer = "steer") -> None:
+        """Say something to the running turn, from another thread; see `AsyncAgent.steer`.
+
+        Raises:
+            TurnMismatch: no turn runs.
+        """
+        self._engine.call(partial(self._engine.agent.steer, text, how=how))
 
     def cancel(self) -> None:
         """End the running turn, from another thread; harmless when none runs."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from agent_server.api.caller import Approve, Caller, Watch
+from agent_server.api.caller import Approve, Caller, Clarify, Watch
 from agent_server.context.wire import messages
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.model import (
@@ -24,6 +24,7 @@ from agent_server.loop.ports import Message
 from agent_server.options import Options
 from agent_server.session.session import Session
 from agent_server.session.sessions import Sessions
+from agent_server.session.steering import Steer
 from agent_server.workshop import open_sessions
 
 
@@ -75,13 +76,17 @@ class AsyncAgent:
         model: str | None = None,
         mode: Mode | None = None,
         approve: Approve = "never",
+        clarify: Clarify | None = None,
         watch: Watch | None = None,
         session: str | None = None,
     ) -> None:
-        """`model` and `mode` go before the settings; `session` is the id of a conversation to go on with."""
+        """`model` and `mode` go before the settings; `session` is the id of a conversation to go on with.
+
+        `approve` is asked whether something may be done, `clarify` what only a person knows, `watch` sees everything.
+        """
         self._cwd = os.path.abspath(cwd)  # noqa: PTH100  (`resolve` would follow links)
         self._options = Options(model=model, mode=mode)
-        self._client = Caller(approve, watch)
+        self._client = Caller(approve, watch, clarify)
         self._wanted = None if session is None else SessionId(session)
         self._stack = AsyncExitStack()
         self._session: Session | None = None
@@ -142,6 +147,18 @@ class AsyncAgent:
             turns=tuple(e.turn for e in session.entries if isinstance(e, TurnEndEntry)),
             unread=ended.unread,
         )
+
+    def steer(self, text: str = "", *, how: Steer = "steer") -> None:
+        """Say something to the running turn; what came too late is in its `unread`.
+
+        `steer` adds it after the running calls, `redirect` drops the answer that is being written, and `stop` ends the
+        turn after the running calls, whatever the text.
+
+        Raises:
+            TurnMismatch: no turn runs.
+        """
+        session = self._opened()
+        session.steer(how, (Text(text),), turn=session.turn or TurnId("none"))
 
     def cancel(self) -> None:
         """End the running turn; harmless when none runs."""

@@ -24,6 +24,7 @@ from agent_server.loop.events import (
     PlanChanged,
     Retrying,
     StateChanged,
+    StepFinished,
     TextDelta,
     TextDiscarded,
     ThoughtDelta,
@@ -136,6 +137,8 @@ class View:
                 self._proposals.changed(self.stream, event, self._call_of(event))
             case ConfirmationRequired():
                 pass  # the question itself goes out through `ask`
+            case StepFinished():
+                pass  # seen by what it consists of: the text, and each call's end
             case _:
                 assert_never(event)
 

@@ -166,6 +166,17 @@ class UsageChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class StepFinished:
+    """A reply was accepted and all its calls, if it had any, have their results; always before what follows (R142)."""
+
+    turn: TurnId
+    step: int
+    """The how-many-th of the turn, from 1."""
+    calls: tuple[CallKey, ...] = ()
+    """In the order in which the model made them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Retrying:
     """A request failed and is repeated after a delay."""
 
@@ -228,6 +239,7 @@ Event = (
     | EditChanged
     | PlanChanged
     | UsageChanged
+    | StepFinished
     | Retrying
     | ModelSwitched
     | Notice

@@ -9,8 +9,9 @@ import anyio
 
 from agent_server.loop.batch import Judged, judge, open_calls, run_call
 from agent_server.loop.errors import StoreFailure
+from agent_server.loop.events import StepFinished
 from agent_server.loop.guard import after_batch
-from agent_server.loop.model import ToolCall
+from agent_server.loop.model import ReplyEntry, ToolCall
 from agent_server.loop.reviewing import needs_disk, review
 from agent_server.loop.states import CallGate, Confirming, Executing, State
 from agent_server.loop.turn import Turn
@@ -40,6 +41,8 @@ async def executing(t: Turn, state: Executing) -> State:
             return Confirming(judged.question, CallGate(state.number, call, judged.prepared))
         segment.append((call, judged))
     if not segment:
+        calls = next(e.reply.calls for e in reversed(t.log.entries) if isinstance(e, ReplyEntry))
+        t.emit(StepFinished(t.id, t.steps, tuple(call.key for call in calls)))
         return after_batch(t, state.number)
     await _run_together(t, segment)
     return Executing(state.number)

@@ -6,7 +6,7 @@ import anyio
 
 from agent_server.loop.early import Early
 from agent_server.loop.errors import ModelFailure, StoreFailure
-from agent_server.loop.events import ModelSwitched, Retrying, UsageChanged
+from agent_server.loop.events import ModelSwitched, Retrying, StepFinished, UsageChanged
 from agent_server.loop.faults import Fault
 from agent_server.loop.model import DoneReason, Reply, ReplyEntry, Text
 from agent_server.loop.recover import (
@@ -90,6 +90,8 @@ async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: S
     used = reply.usage.input + reply.usage.output
     t.emit(UsageChanged(t.id, used, t.model.window, t.before + t.usage))
     shown.announce(reply)
+    if not reply.calls:
+        t.emit(StepFinished(t.id, t.steps))
     return _after(t, state, number, reply)
 
 

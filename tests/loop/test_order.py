@@ -11,6 +11,7 @@ from agent_server.loop.events import (
     ConfirmationRequired,
     Event,
     StateChanged,
+    StepFinished,
     ThoughtDelta,
     TurnDone,
 )
@@ -24,6 +25,7 @@ from agent_server.loop.model import (
     StartedEntry,
     ToolResult,
     TurnEndEntry,
+    TurnId,
 )
 from agent_server.loop.ports import AssistantMessage, CallContext, Prepared, ToolMessage
 from tests.fakes.loop import FakePolicy, FakeTool, Say, Stage, said, stage
@@ -160,6 +162,33 @@ async def test_a_call_that_ends_the_turn_is_reported_finished_before_the_end():
     await play(s)
     kinds = [type(e) for e in s.events]
     assert kinds.index(CallFinished) < kinds.index(TurnDone)
+
+
+@pytest.mark.row("R142")
+async def test_a_step_is_reported_finished_behind_its_calls_and_before_what_follows():
+    """The reference systems tell it when the next step begins, so a turn that ends with calls never told it."""
+    calls = (("read", "{}"), ("finish", "{}"))
+    s = stage(
+        Say(calls=calls[:1]), Say(calls=calls), tools=[FakeTool("read"), FakeTool("finish", ends_turn=True)]
+    )  # fmt: skip
+    await play(s)
+    told = [e for e in s.events if isinstance(e, StepFinished | CallFinished | StateChanged)]
+    assert [e for e in told if isinstance(e, StepFinished)] == [
+        StepFinished(TurnId("t1"), 1, (CallKey(1, 0),)),
+        StepFinished(TurnId("t1"), 2, (CallKey(2, 0), CallKey(2, 1))),
+    ]
+    for event in (e for e in told if isinstance(e, StepFinished)):
+        before, after = told[: told.index(event)], told[told.index(event) + 1 :]
+        finished = [e.key for e in before if isinstance(e, CallFinished)]
+        assert set(event.calls) <= set(finished)
+        assert isinstance(after[0], StateChanged)
+
+
+@pytest.mark.row("R142")
+async def test_a_step_without_calls_is_finished_with_its_answer():
+    s = stage(Say("hello"))
+    await play(s)
+    assert s.of(StepFinished) == [StepFinished(TurnId("t1"), 1)]
 
 
 @pytest.mark.row("R143")
