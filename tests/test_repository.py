@@ -13,7 +13,11 @@ from agent_server.version import __version__
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
-NPM_LOCKS = ("editors/vscode/package-lock.json", "tests/e2e/clients/package-lock.json")
+NPM_LOCKS = (
+    "editors/vscode/package-lock.json",
+    "tests/e2e/clients/package-lock.json",
+    "tests/e2e/vscode/package-lock.json",
+)
 # Split, so that this file does not name them either.
 REGISTRIES = re.compile(
     "|".join(

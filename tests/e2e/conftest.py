@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.e2e.vscode_support import lab as lab  # a fixture: one VS Code for all files
+
 LIMIT_S = 90
 """For a test that names no limit; above every wait inside one."""
 

@@ -1,0 +1,37 @@
+// node driver.mjs: acts out stories in real workbenches, one browser for all. Standard input has a line of JSON for each,
+// {"story": "file.name", "url": …, "place": …}; standard output answers each with {"error": null} or what went wrong.
+// Files and processes are judged by the test that asked. What failed leaves place/failed.png and place/page.log.
+import { writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { launch } from "./workbench.mjs";
+
+/** Milliseconds that a story may take, on a busy machine. */
+const STORY_MS = 150_000;
+
+const browser = await launch();
+for await (const line of createInterface({ input: process.stdin })) {
+  const error = await play(JSON.parse(line));
+  process.stdout.write(`${JSON.stringify({ error })}\n`);
+}
+await browser.close();
+
+async function play({ story, url, place }) {
+  const [file, name] = story.split(".");
+  const stories = await import(`./stories/${file}.mjs`);
+  const workbench = await browser.workbench();
+  try {
+    await Promise.race([workbench.open(url).then(() => stories[name](workbench, place)), tooLong()]);
+    return null;
+  } catch (error) {
+    await workbench.shot(`${place}/failed.png`).catch(() => undefined);
+    writeFileSync(`${place}/page.log`, workbench.said.join("\n"));
+    return error.stack ?? String(error);
+  } finally {
+    await workbench.close();
+  }
+}
+
+async function tooLong() {
+  await new Promise((resolve) => setTimeout(resolve, STORY_MS).unref());
+  throw new Error(`the story took longer than ${STORY_MS / 1000} s`);
+}
