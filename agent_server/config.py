@@ -5,11 +5,12 @@ those of `config.toml`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import Mode, Review
 
 Engine = Literal["auto", "http", "litellm"]
@@ -21,7 +22,7 @@ COUNT: Mapping[str, float] = MappingProxyType({"ge": 0})
 SHARE: Mapping[str, float] = MappingProxyType({"ge": 0, "le": 1})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Models:
     """`[models]`: litellm names for particular jobs; None means the main model."""
 
@@ -31,7 +32,7 @@ class Models:
     upgrade: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """`[limits]`: the fuses of one turn (steps, seconds) and of one session (tokens, dollars). None: no limit."""
 
@@ -47,7 +48,7 @@ class Limits:
     invalid_replies: int = field(default=3, metadata=COUNT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSettings:
     """`[context]`: shares of the usable window at which something happens to the history."""
 
@@ -64,7 +65,7 @@ class ContextSettings:
     """When a turn begins; None means `compact_at`, which holds then too."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compression:
     """`[compression]`: what a summary leaves as it is."""
 
@@ -74,7 +75,7 @@ class Compression:
     """The session goes on under its id after a summary."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retry:
     """`[retry]`: how often a failed request is sent again, and the longest pause before it."""
 
@@ -82,7 +83,7 @@ class Retry:
     max_delay_s: float = field(default=30.0, metadata=COUNT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timeouts:
     """`[timeouts]` of a request to a model, in seconds."""
 
@@ -94,7 +95,7 @@ class Timeouts:
     """Between two chunks; keep-alive comments do not count."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSettings:
     """`[tools]`."""
 
@@ -105,7 +106,7 @@ class ToolSettings:
     output_chars: int = field(default=30_000, metadata=POSITIVE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """`[guard]`: identical calls with identical outcomes, in a row; 0 disables."""
 
@@ -113,7 +114,7 @@ class Guard:
     repeat_stop: int = field(default=5, metadata=COUNT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approval:
     """`[approval]`: questions to the person."""
 
@@ -122,7 +123,7 @@ class Approval:
     on_deny: Literal["continue", "stop"] = "continue"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delegation:
     """`[delegation]`: sub-agents."""
 
@@ -132,7 +133,7 @@ class Delegation:
     """1: sub-agents have none of their own. 0: there are none at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effects:
     """`[effects]`."""
 
@@ -140,7 +141,7 @@ class Effects:
     """Whether `.agent/tool-effects.jsonl` in the workspace says which calls may have changed something."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workspace:
     """`[workspace]`."""
 
@@ -148,7 +149,7 @@ class Workspace:
     """A prompt that comes while a turn runs waits for its end, is added to it, or is refused."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Permissions:
     """`[permissions]`: rules such as `shell(git status:*)`; the strictest that fits wins."""
 
@@ -157,7 +158,7 @@ class Permissions:
     deny: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PriceSettings:
     """`price` of a provider, in US dollars for a million tokens."""
 
@@ -167,7 +168,7 @@ class PriceSettings:
     """None means as dear as `input`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProviderSettings:
     """`[providers.<name>]`: where `<name>/…` models are reached. Keys themselves never stand in a file."""
 
@@ -182,7 +183,7 @@ class ProviderSettings:
     price: PriceSettings | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FallbackProvider:
     """`[[fallback_providers]]`: a model to go on with when the first one cannot."""
 
@@ -191,7 +192,7 @@ class FallbackProvider:
     api_key_env: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fallback:
     """`[fallback]`."""
 
@@ -199,7 +200,7 @@ class Fallback:
     """Whether a model the person chose in the session may be replaced by a fallback."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """All settings, merged."""
 
@@ -230,7 +231,7 @@ class Settings:
     fallback: Fallback = field(default_factory=Fallback)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """A setting that was not taken; the value below it in the order of sources, or the default, holds."""
 
@@ -255,7 +256,7 @@ class Problem:
         return f"setting without effect: {self}" if self.idle else f"setting ignored: {self}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Home:
     """Where this person's files are. None of them needs to exist."""
 

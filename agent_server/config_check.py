@@ -3,17 +3,18 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from dataclasses import Field, field, fields, is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from agent_server.config import Problem
+from agent_server.frozen import frozen
 
 Layer = MutableMapping[str, object]
 """Validated values, nested as in `config.toml`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """Where a value stands, for the sentence about it."""
 

@@ -4,12 +4,13 @@ What is written under both names counts as written under ours.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import cast, get_type_hints
 
 from agent_server.config import Problem, Settings
 from agent_server.config_check import Layer, Source, checked_table, inner_shape
 from agent_server.config_reference import ALIASES, ENVIRONMENT, Key
+from agent_server.frozen import frozen
 
 OWN_ENVIRONMENT: Mapping[str, Key] = {
     "AGENT_SERVER_MODEL": ("model",),
@@ -48,7 +49,7 @@ DONE_ANYWAY: Mapping[Key, object] = {
 """Values of some of them that say what is done."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """What was taken from one table."""
 

@@ -7,7 +7,7 @@ of settings and the models' clients are shared by all.
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from agent_server.edits.documents import Documents
 from agent_server.edits.journal import Blobs
 from agent_server.edits.transaction import Transactions
 from agent_server.edits.transaction_lease import Leases
+from agent_server.frozen import frozen
 from agent_server.loop.action import Scope
 from agent_server.loop.errors import BadSetting, ClientMistake
 from agent_server.loop.limits import Limits
@@ -46,7 +47,7 @@ IDLE_S = 0.5
 HOW_TO_CHOOSE = "Set `model` in config.toml, or AGENT_SERVER_MODEL; `agent-server doctor` says what was looked for."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """Where settings come from, beside the workspace's own file."""
 
@@ -63,7 +64,7 @@ class Sources:
         return {**self.client, **self.command_line}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shelf:
     """Where the sessions of this process keep what must outlive it."""
 

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, ParamSpec, TypeVar, cast
 
@@ -10,6 +9,7 @@ import anyio.to_thread
 
 from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics, NoEditor
+from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.model import CallKey, SessionId
@@ -39,7 +39,7 @@ Watch = Callable[[Event], None]
 """Called with each event of a turn, in order, on the agent's own thread; it must not block."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """`session.ports.Client` for a program: its answers, and nobody's editor."""
 
@@ -87,7 +87,7 @@ class Caller:
         return Answer("allow_once" if said is True else "reject", by="api")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Clarifying:
     """Implements `tools.questions.Questions`."""
 

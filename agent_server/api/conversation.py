@@ -2,12 +2,12 @@
 
 import os
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from agent_server.api.caller import Approve, Caller, Clarify, Watch
 from agent_server.context.wire import messages
+from agent_server.frozen import frozen
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.model import (
     Detail,
@@ -36,7 +36,7 @@ class TurnFailed(AgentServerError):
         self.result = result
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConversationResult:
     """How one prompt was answered."""
 

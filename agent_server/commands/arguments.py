@@ -4,10 +4,10 @@ import argparse
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, NoReturn, cast, get_args
 
 from agent_server.config import LogLevel
+from agent_server.frozen import frozen
 from agent_server.loop.model import MODES
 from agent_server.options import Options
 from agent_server.version import __version__
@@ -33,7 +33,7 @@ LATER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arguments:
     """What was asked for. Fields of other commands keep their defaults."""
 

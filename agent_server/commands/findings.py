@@ -1,13 +1,13 @@
 """What a check found, and how `doctor` prints it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from agent_server.front.terminal.safe import printable
+from agent_server.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One line. A `note` is something missing that nothing here needs; only a `problem` makes `doctor` fail."""
 

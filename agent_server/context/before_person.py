@@ -1,9 +1,9 @@
 """What the person has before them, in words for the model: only what changed since it was last told (loop.md F13)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import Resource
 
 URI: Final = "agent:/editor"
@@ -14,7 +14,7 @@ FILES: Final = 30
 """Names in a list of open files."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """Where the person is."""
 
@@ -26,7 +26,7 @@ class Selection:
     """What is selected; None when nothing is, or the model may not see the file unasked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenFile:
     """A file in a tab or window of the editor."""
 
@@ -34,7 +34,7 @@ class OpenFile:
     unsaved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BeforePerson:
     """The editor as it is now; None: the client does not tell."""
 

@@ -17,6 +17,7 @@ from agent_server.edits.files import Form
 from agent_server.edits.fit import Fitted, fit
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.step import Step, Stepper
+from agent_server.frozen import frozen
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.proposal import ChangeKind, FileChange, Proposal, Resolution
 
@@ -35,7 +36,7 @@ class Witness(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """How a proposal is applied."""
 

@@ -5,7 +5,7 @@ in between is met by the engine's own fitting.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from anyio import to_thread
 
@@ -16,11 +16,12 @@ from agent_server.edits.journal import Blobs, Content
 from agent_server.edits.proposal import edit_of
 from agent_server.edits.text.hunks import hunks
 from agent_server.edits.transaction_record import form_of
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.proposal import FileChange
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """What a file should have."""
 
@@ -33,7 +34,7 @@ Targets = Mapping[str, Target | None]
 """By path; None is no file."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Left:
     """Something that is not taken back, because it is not ours alone any more."""
 
@@ -43,7 +44,7 @@ class Left:
     """None: the whole file."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changes:
     """What has to be done."""
 

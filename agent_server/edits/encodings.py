@@ -4,8 +4,7 @@ A file that is valid UTF-8 is UTF-8. Anything else is guessed by charset-normali
 guess counts only when it gives back the very same bytes.
 """
 
-from dataclasses import dataclass
-
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 _BOMS = (
@@ -36,7 +35,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Encoding:
     """How a text is written down."""
 

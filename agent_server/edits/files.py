@@ -8,18 +8,18 @@ import os
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_server.edits.encodings import Encoding, decode, kind_of
 from agent_server.edits.hashes import bytes_hash
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 MAX_EDIT_BYTES = 8 * 1024 * 1024
 """Largest file that is read whole and edited: to hash and diff one stays well below a second."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """How a text is written down on disk."""
 
@@ -28,7 +28,7 @@ class Form:
     """Permission bits; None: as new files get them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileText:
     """A text file as it was read."""
 

@@ -1,6 +1,6 @@
 """Fitting a wanted change to the text as it is now: as it is, rebased, or a conflict."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from anyio import to_thread
@@ -10,11 +10,12 @@ from agent_server.edits.hashes import content_hash
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.text.hunks import apply_hunks
 from agent_server.edits.text.rebase import rebase
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.proposal import FileChange, Hunk
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fitted:
     """A change whose base is the live text, and where that text lives."""
 

@@ -5,16 +5,17 @@ follow which is `transaction_states.py`'s. Decision 3 tells why.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal, Protocol
 
 from agent_server.edits.files import Form
+from agent_server.frozen import frozen
 from agent_server.loop.model import CallKey, SessionId, TurnId
 from agent_server.loop.proposal import ChangeKind, EditState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """A text as a file had it, or was to have it."""
 
@@ -26,7 +27,7 @@ class Content:
     """`sha256:…` of the bytes on disk; None as `form`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileRecord:
     """One file of a transaction."""
 
@@ -49,7 +50,7 @@ class FileRecord:
         return (Touch(self.old_path, self.before, None), Touch(self.path, None, self.after))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Touch:
     """What a transaction did to one path; None is no file."""
 
@@ -61,7 +62,7 @@ class Touch:
 Kind = Literal["call", "restore", "revert"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cause:
     """Where a transaction comes from."""
 
@@ -75,7 +76,7 @@ class Cause:
     """The session of the sub-agent that wanted it; `call` is then the one that sent it, in the person's session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One change of a transaction's state."""
 
@@ -97,7 +98,7 @@ class Line:
     """With `approved`: the person was asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transaction:
     """What the lines of one transaction come to."""
 

@@ -1,10 +1,11 @@
 """What stands of one file after a proposal was applied."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from agent_server.edits.text.formatting import further
 from agent_server.edits.text.hunks import hunks
+from agent_server.frozen import frozen
 from agent_server.loop.proposal import FileChange
 
 FileState = Literal["applied", "conflict", "failed", "stale", "declined", "unknown"]
@@ -12,7 +13,7 @@ FileState = Literal["applied", "conflict", "failed", "stale", "declined", "unkno
 editor refused · it could not be verified in time. Only with the first, and perhaps the last, it stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileOutcome:
     """One file of an applied proposal."""
 

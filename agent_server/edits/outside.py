@@ -8,12 +8,12 @@ content, so that a touch, a save without a change, or our own edit is no news.
 import os
 import threading
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from anyio import to_thread
 
 from agent_server.edits.documents import Documents, Known
+from agent_server.frozen import frozen
 from agent_server.loop.errors import AgentServerError, EditRefused
 
 MARKS = 10_000
@@ -24,7 +24,7 @@ NAMED = 20
 Signature = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class News:
     """A file that is not as the model saw it."""
 

@@ -12,9 +12,9 @@ context / -old / +new
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from agent_server.edits.text.chunks import Chunk
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
@@ -25,7 +25,7 @@ _NUMBERS = re.compile(r"-\d+(,\d+)? \+\d+(,\d+)? @@.*")
 """What a unified diff has behind `@@`: line numbers, which are not trusted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AddFile:
     """A new file."""
 
@@ -33,14 +33,14 @@ class AddFile:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeleteFile:
     """A file to remove."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UpdateFile:
     """Changes of a file, a new name for it, or both."""
 

@@ -4,13 +4,13 @@ Implemented in front/ (ACP `fs/*`, LSP documents); `NoEditor` stands in where th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from agent_server.frozen import frozen
 from agent_server.loop.proposal import FileChange
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """A document as the editor has it, unsaved changes included."""
 
@@ -25,7 +25,7 @@ Outcome = Literal["applied", "stale", "declined", "failed", "unknown"]
 an error, nothing of ours · could not be verified in time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Applied:
     """The answer of an editor, already verified by content (an editor's `applied: true` proves nothing)."""
 
@@ -59,7 +59,7 @@ class Editor(Protocol):
 Severity = Literal["error", "warning", "information", "hint"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One thing that the editor, or a language server of it, has to say about a line."""
 
@@ -72,7 +72,7 @@ class Diagnostic:
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnosed:
     """What the editor has to say about one file."""
 

@@ -5,7 +5,6 @@ hash, then `abandoned`. Anything else: `conflict`, and nothing is touched. Runni
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from anyio import to_thread
 
@@ -16,6 +15,7 @@ from agent_server.edits.proposal import new_proposal
 from agent_server.edits.recovery_files import Found, clear, compare
 from agent_server.edits.transaction import Transactions
 from agent_server.edits.transaction_states import PENDING, UNSETTLED
+from agent_server.frozen import frozen
 from agent_server.loop.model import CallKey
 from agent_server.loop.proposal import EditState, accept_all
 
@@ -23,7 +23,7 @@ IsAnswered = Callable[[CallKey], bool]
 """Whether the log has a result for a call."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recovered:
     """A transaction that a dead process had left open."""
 

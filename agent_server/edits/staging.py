@@ -5,13 +5,14 @@ what the edits come to.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_server.edits.text.hunks import hunks
+from agent_server.frozen import frozen
 from agent_server.loop.proposal import ChangeKind, FileChange
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StagedText:
     """One file."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import assert_never
@@ -20,6 +20,7 @@ from agent_server.edits.ports import Applied
 from agent_server.edits.text.formatting import further
 from agent_server.edits.text.hunks import apply_hunks, hunks, invert
 from agent_server.edits.text.rebase import rebase
+from agent_server.frozen import frozen
 from agent_server.loop.errors import AgentServerError, EditRefused
 from agent_server.loop.proposal import FileChange
 
@@ -30,7 +31,7 @@ Undo = Callable[[], Awaitable[str | None]]
 """Take the change back; None when that worked, else why it stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """A change that was tried."""
 

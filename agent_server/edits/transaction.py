@@ -33,12 +33,13 @@ from agent_server.edits.journal import (
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.transaction_lease import Leases
 from agent_server.edits.transaction_states import check, state_of
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.model import CallKey, SessionId, TurnId
 from agent_server.loop.proposal import EditState, FileChange, Proposal, Resolution
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approval:
     """Who said yes, and to what else than the texts."""
 
@@ -50,7 +51,7 @@ class Approval:
     forms: Mapping[str, Form] = field(default_factory=dict[str, Form])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Applied:
     """How applying ended."""
 
@@ -60,7 +61,7 @@ class Applied:
     """One per file of the proposal, in its order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OnBehalf:
     """Whose edits those of a sub-agent are: the call that sent it, in the turn of the person's prompt."""
 

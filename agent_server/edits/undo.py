@@ -4,7 +4,6 @@ Several transactions are taken back newest first, on texts in memory, so that th
 """
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 
 from anyio import to_thread
 
@@ -14,10 +13,11 @@ from agent_server.edits.journal import Blobs, Content, FileRecord, Transaction
 from agent_server.edits.text.hunks import hunks
 from agent_server.edits.text.rebase import take_out
 from agent_server.edits.transaction_record import form_of
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake, EditRefused
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """Which part of a transaction goes."""
 
@@ -34,7 +34,7 @@ class Part:
 ALL = Part()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undone:
     """Where files have to go."""
 

@@ -4,10 +4,10 @@ Blocking: callers on the event loop use a thread.
 """
 
 import os
-from dataclasses import dataclass
 
 from agent_server.edits.encodings import kind_of
 from agent_server.edits.files import open_regular, real_path, refusing
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 BLOCK = 1 << 20
@@ -15,7 +15,7 @@ SNIFFED = 8192
 """Bytes at the start of a file that tell whether it is text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     r"""Some consecutive lines of a file; here a line ends at `\n` only."""
 

@@ -5,7 +5,6 @@ model is told, and goes on.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from agent_server.front.blocks import Json
@@ -16,6 +15,7 @@ from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.front.view import View
 from agent_server.front.vocabulary import Vocabulary, wire_name
+from agent_server.frozen import frozen
 from agent_server.loop.events import Event, StateChanged
 from agent_server.loop.model import CallKey, JsonObject, SessionId
 
@@ -24,7 +24,7 @@ LABEL_CHARS: Final = 60
 NO_ANSWER: Final = "No answer"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What the person is asked."""
 
@@ -36,7 +36,7 @@ class Asked:
     """None: they answer in words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """One way to ask."""
 

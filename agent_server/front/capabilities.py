@@ -1,12 +1,13 @@
 """What the client can do, resolved once into flat booleans. Absent means false; nothing is tried to find out."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_server.front.params import as_object
+from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capabilities:
     """Of one client."""
 

@@ -5,12 +5,13 @@ pieces leave at once. One with more makes the next a *flood*: its pieces are hel
 a window is calm again.
 """
 
-from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from agent_server.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Rate:
     """What is at once, and what is a flood."""
 

@@ -8,11 +8,11 @@ the client is told of the session.
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from agent_server.front.blocks import Json
 from agent_server.front.pace import Pace, Rate
+from agent_server.frozen import frozen
 
 Cancel = Callable[[], object]
 
@@ -41,7 +41,7 @@ class LoopClock:
         return asyncio.get_running_loop().call_later(at - time.monotonic(), wake).cancel
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A text that is shown while it grows."""
 

@@ -7,16 +7,16 @@ whose sentence names the field. What travels inside `session/prompt` is parsed i
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import cast
 
 from agent_server.front.uris import path_of
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.model import MODES, JsonObject, Mode, SessionId
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workspace:
     """Where a session works: `cwd` and the further roots of `session/new` and `session/load`."""
 
@@ -30,7 +30,7 @@ class Workspace:
     """How many MCP servers the client would like to be used."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigChoice:
     """A choice made with `session/set_config_option`."""
 

@@ -5,7 +5,6 @@ Which question is asked is data: the first of `askers` that can. Exactly one goe
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor
@@ -20,13 +19,14 @@ from agent_server.front.rpc.connection import Connection
 from agent_server.front.stream import Stream
 from agent_server.front.view import View
 from agent_server.front.vocabulary import Vocabulary, wire_name
+from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.model import SessionId, TurnId
 from agent_server.tools.questions import Questions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asker:
     """One way to put a question."""
 

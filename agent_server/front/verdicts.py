@@ -1,15 +1,15 @@
 """Decisions on one proposal, gathered hunk by hunk, file by file or all at once, until nothing is undecided."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from agent_server.front.uris import path_of
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.proposal import FileChange, FileDecision, Proposal, Resolution
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """One decision of the person. No `uri`: everything; no `hunk`: the whole file."""
 

@@ -1,9 +1,10 @@
 """What a call is about to do, as the policy judges it: typed, never prose, never file content (R98)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import ToolKind
 from agent_server.loop.proposal import Proposal, Resolution
 
@@ -23,7 +24,7 @@ KINDS: Mapping[ActionKind, ToolKind] = {
 """How a call is shown of which only the action is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Action:
     """The risk-relevant part of a call."""
 
@@ -39,7 +40,7 @@ class Action:
 Scope = Literal["once", "session", "workspace"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """The kernel's verdict."""
 
@@ -52,7 +53,7 @@ class Decision:
     """For `ask`: how far a yes may go; on the floor only `once`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """One question to the person. With a `proposal` it is the gate of an edit."""
 
@@ -73,7 +74,7 @@ AnswerKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What the person said. Anything that is not a clear yes is no."""
 

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import CallFinished
 from agent_server.loop.guard import note_result, repeated_before
@@ -26,7 +27,7 @@ from agent_server.loop.states import Done
 from agent_server.loop.turn import Turn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """A call that may run, after the question when there is one."""
 

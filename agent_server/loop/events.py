@@ -4,9 +4,10 @@ Law of order: an event that states a fact follows the log entry of that fact; `T
 `CallPending` precedes every other event of its call, `CallFinished` ends it, always before `TurnDone`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Question
 from agent_server.loop.model import (
     CallKey,
@@ -26,7 +27,7 @@ from agent_server.loop.proposal import EditState, HunkState, Proposal
 StateName = Literal["thinking", "streaming", "executing", "confirming", "compacting", "done"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateChanged:
     """The turn entered a state; `label` says it for a status bar."""
 
@@ -35,7 +36,7 @@ class StateChanged:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserSaid:
     """A user message entered the conversation (live only for steered and queued text; always in a replay)."""
 
@@ -44,7 +45,7 @@ class UserSaid:
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextDelta:
     """A streamed piece of the answer. A tool call between two texts starts a new `message_id`."""
 
@@ -53,7 +54,7 @@ class TextDelta:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThoughtDelta:
     """A streamed piece of the model's thinking."""
 
@@ -62,7 +63,7 @@ class ThoughtDelta:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextDiscarded:
     """The text shown under `message_id` belongs to a failed attempt and is not part of the conversation."""
 
@@ -70,7 +71,7 @@ class TextDiscarded:
     message_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallPending:
     """The model began a call (its name is known), or the call is now understood (title, kind, places, proposal)."""
 
@@ -85,7 +86,7 @@ class CallPending:
     proposal: Proposal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallGrowing:
     """A piece of a call's raw arguments, as the model writes them; only the new part."""
 
@@ -94,7 +95,7 @@ class CallGrowing:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallStarted:
     """Tool code runs now."""
 
@@ -102,7 +103,7 @@ class CallStarted:
     key: CallKey
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallProgress:
     """Output of a running tool, only the new part."""
 
@@ -111,7 +112,7 @@ class CallProgress:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallFinished:
     """The call has its result."""
 
@@ -124,7 +125,7 @@ class CallFinished:
     """How long the tool code ran; None in a replay or when it never ran."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfirmationRequired:
     """A question is open; the answer comes through the approver, not through this event."""
 
@@ -132,7 +133,7 @@ class ConfirmationRequired:
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditChanged:
     """A proposed edit changed its state. `hunks` maps (path, hunk id) to the hunk's own state."""
 
@@ -147,7 +148,7 @@ class EditChanged:
     """The call under which a client knows it, when that is not the call it was proposed for (a sub-agent's)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanChanged:
     """The model's plan, whole."""
 
@@ -155,7 +156,7 @@ class PlanChanged:
     items: tuple[PlanItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsageChanged:
     """Tokens in use after the last reply, the model's window, and the session's cost so far."""
 
@@ -165,7 +166,7 @@ class UsageChanged:
     session: Usage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepFinished:
     """A reply was accepted and all its calls, if it had any, have their results; always before what follows (R142)."""
 
@@ -176,7 +177,7 @@ class StepFinished:
     """In the order in which the model made them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retrying:
     """A request failed and is repeated after a delay."""
 
@@ -187,7 +188,7 @@ class Retrying:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelSwitched:
     """Another model goes on with the turn; `reason` is the fault of the one before."""
 
@@ -197,7 +198,7 @@ class ModelSwitched:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notice:
     """Something the person should know that is not part of the conversation."""
 
@@ -206,14 +207,14 @@ class Notice:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TitleChanged:
     """The session has a (new) title."""
 
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnDone:
     """The turn is over; nothing follows it."""
 

@@ -1,11 +1,12 @@
 """The numbers that bound a turn. Every counter they cap only grows within a turn (termination, I8)."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from agent_server.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Limits:
     """One instance per turn; defaults are loop.md §2's."""
 

@@ -1,12 +1,13 @@
 """The shape of a proposed edit: what is asked, shown, decided. How it is computed and applied is `edits/`'s."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from agent_server.frozen import frozen
 
 ChangeKind = Literal["edit", "create", "delete", "rename"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hunk:
     """One contiguous replacement, in lines of the base text."""
 
@@ -20,7 +21,7 @@ class Hunk:
     """Lines put in, line ends kept; empty for a deletion."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileChange:
     """A change to one file. `base_text` None: created. `new_text` None: deleted."""
 
@@ -39,7 +40,7 @@ class FileChange:
     """Where a renamed file was."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """An edit that nobody has confirmed yet."""
 
@@ -48,7 +49,7 @@ class Proposal:
     revision: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileDecision:
     """What the person wants of one file: some of its hunks, or the text as they edited it."""
 
@@ -61,7 +62,7 @@ class FileDecision:
     """The file was accepted as a whole (also when it has no hunks, such as an empty new file)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolution:
     """The person's decision on a proposal, complete: a file that is not named is rejected."""
 

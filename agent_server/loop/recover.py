@@ -2,9 +2,9 @@
 
 import json
 import random
-from dataclasses import dataclass
 from typing import assert_never
 
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ModelFailure
 from agent_server.loop.faults import Fault
 from agent_server.loop.model import Detail, DoneReason, Reply, ResultEntry, ToolCall
@@ -24,7 +24,7 @@ OUTPUT_CAPS = (16_384, 32_768)
 """Output limits of the tries after a cut call, in tokens."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retry:
     """Ask again after `delay_s`, saying `nudge` at the end of that one request."""
 
@@ -33,12 +33,12 @@ class Retry:
     max_output: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refresh:
     """Fetch the credential again and ask again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failover:
     """Go on with the next model."""
 

@@ -1,15 +1,15 @@
 """The six states of a turn and which may follow which (loop.md R8–R16, §4.1)."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import StateName
 from agent_server.loop.model import CallKey, Detail, DoneReason, ToolCall
 from agent_server.loop.ports import Prepared, Request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thinking:
     """Check limits, hear what the person added, decide on compaction, build the request."""
 
@@ -19,7 +19,7 @@ class Thinking:
     """A larger output limit for that request, in tokens."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Streaming:
     """One request is under way."""
 
@@ -28,7 +28,7 @@ class Streaming:
     """The tool-less summary at the step limit: its answer ends the turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approved:
     """A call the person said yes to, ready to run."""
 
@@ -37,7 +37,7 @@ class Approved:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Executing:
     """Run the next segment of the calls of reply `number`."""
 
@@ -45,7 +45,7 @@ class Executing:
     approved: Approved | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallGate:
     """The question is whether a call may run."""
 
@@ -55,7 +55,7 @@ class CallGate:
     prepared: Prepared
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopGate:
     """The question is whether a turn that goes round in circles should go on; without a yes it ends as `done`."""
 
@@ -64,7 +64,7 @@ class LoopGate:
     done: "Done"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReviewGate:
     """The question is which of the staged edits are made (protocol.md, `review = "turn"`)."""
 
@@ -78,7 +78,7 @@ class ReviewGate:
     """What needs the disk, and waits for this."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confirming:
     """One question to the person is open."""
 
@@ -86,14 +86,14 @@ class Confirming:
     gate: CallGate | LoopGate | ReviewGate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compacting:
     """Summarise the past at a legal cut."""
 
     cause: Literal["preflight", "overflow", "user"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Done:
     """The end; no successor."""
 

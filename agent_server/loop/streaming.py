@@ -1,9 +1,10 @@
 """Streaming: one request, its pieces shown as they come, its reply judged and logged."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio
 
+from agent_server.frozen import frozen
 from agent_server.loop.early import Early
 from agent_server.loop.errors import ModelFailure, StoreFailure
 from agent_server.loop.events import ModelSwitched, Retrying, StepFinished, UsageChanged
@@ -24,7 +25,7 @@ from agent_server.loop.states import Compacting, Done, Executing, State, Streami
 from agent_server.loop.turn import Turn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Redirected:
     """The person corrected the course while the model was speaking."""
 

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from agent_server.frozen import frozen
 from agent_server.loop.control import Control
 from agent_server.loop.events import Event
 from agent_server.loop.faults import Fault
@@ -24,7 +25,7 @@ from agent_server.loop.ports import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EarlyResult:
     """What a call gave that ran while its reply streamed."""
 
@@ -32,7 +33,7 @@ class EarlyResult:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gate:
     """Who is asked before a call runs."""
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from agent_server.frozen import frozen
+
 _OPERATOR = re.compile(r"\|\||\|&|\||&&|&(?!>)|;;?&?|\n|[(){}](?=[\s;&|()]|$)|\(")
 _REDIRECT = re.compile(r"\d*(?:<<<|<<-?|<>|<&|<(?!\()|&>>?|>\||>>|>&|>(?!\())")
 _PLAIN = re.compile(r"[^\s'\"\\$`|&;()<>#]+|.", re.DOTALL)
@@ -24,7 +26,7 @@ _KEYWORDS = frozenset(
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """One simple command, wrappers such as `sudo` and assignments taken off."""
 

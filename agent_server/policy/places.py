@@ -1,10 +1,11 @@
 """The ground the policy stands on, as real paths: values, never looked up here."""
 
 import posixpath
-from dataclasses import dataclass
+
+from agent_server.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """Where the session may work, and what is not its business. All absolute, links resolved."""
 

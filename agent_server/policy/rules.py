@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadSetting
 from agent_server.policy.commands import Command, simple_commands
@@ -25,7 +25,7 @@ _FAMILIES = {
 """These names speak of what is done, not of one tool: `deny edit(x)` that `write` could pass would deny nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One line of `[permissions]`."""
 

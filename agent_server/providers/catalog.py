@@ -5,11 +5,12 @@ A provider that is not listed is litellm's, with its key in `<NAME>_API_KEY`, or
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from agent_server.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Provider:
     """What is known about one provider."""
 

@@ -1,9 +1,9 @@
 """Which model a session uses, and which ones are offered, from settings and environment (spec §4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from agent_server.config import ProviderSettings, Settings
+from agent_server.frozen import frozen
 from agent_server.providers.catalog import PROVIDERS, Provider, set_variable
 
 DEMO = "demo"
@@ -11,7 +11,7 @@ SCRIPTED = "scripted:"
 """Begins the name of a scripted model; the script's file follows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """The model a session uses, and why."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import anyio
 
 from agent_server.config import Timeouts
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ModelFailure
 from agent_server.loop.faults import Fault
 from agent_server.loop.model import Reply
@@ -37,7 +37,7 @@ DRAIN_S = 0.2
 ERROR_BODY_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Endpoint:
     """Where and as what a model is asked."""
 
@@ -215,7 +215,7 @@ class HttpChatModel:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Stream:
     """What belongs to one request."""
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import anyio
 
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ModelFailure
 from agent_server.loop.faults import Fault
 
@@ -31,7 +32,7 @@ class Key(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnvironmentKey:
     """A key in an environment variable of ours, as it was at start."""
 

@@ -7,7 +7,7 @@ up in its text instead.
 import json
 import mmap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from importlib.util import find_spec
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_server.config import PriceSettings
+from agent_server.frozen import frozen
 from agent_server.loop.model import Usage
 
 DEFAULT_WINDOW = 128_000
@@ -24,7 +25,7 @@ _TABLE = "model_prices_and_context_window_backup.json"
 _MILLION = Decimal(1_000_000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """US dollars for one token."""
 
@@ -61,7 +62,7 @@ def priced(usage: Usage, price: Price | None, told: object = None) -> Usage:
     return usage if price is None else replace(usage, cost=price.of(usage))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """What is known about a model; None where nothing is."""
 

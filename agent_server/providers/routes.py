@@ -6,13 +6,13 @@ for the rest; the setting `engine` decides otherwise.
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
 
 from agent_server.config import ProviderSettings, Settings
+from agent_server.frozen import frozen
 from agent_server.loop.errors import BadSetting
 from agent_server.loop.ports import Model
 from agent_server.providers.catalog import PROVIDERS, Provider, provider, set_address, set_variable
@@ -29,7 +29,7 @@ from agent_server.providers.scripted import ScriptedModel, read_script
 # ---- which engine ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Route:
     """How a model is reached."""
 

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import cast, get_args
 
 import anyio
 
+from agent_server.frozen import frozen
 from agent_server.loop.errors import BadSetting, ModelFailure
 from agent_server.loop.faults import Fault
 from agent_server.loop.model import CallKey, Finish, JsonObject, Reasoning, Reply, ToolCall, Usage
@@ -28,7 +29,7 @@ from agent_server.loop.ports import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScriptedCall:
     """A tool call of a step; `arguments` is JSON text, malformed if the script wants it so."""
 
@@ -36,7 +37,7 @@ class ScriptedCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """What one request is answered with. A step with `fault` or `hang` shows its text first."""
 

@@ -1,16 +1,16 @@
 """Questions with a bound, where the settings set one."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 import anyio
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.model import CallKey
 from agent_server.tools.questions import Questions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asking:
     """Implements `loop.ports.Approver`; out of time is no."""
 
@@ -25,7 +25,7 @@ class Asking:
         return Answer("timed_out", by="clock")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InTime:
     """Implements `tools.questions.Questions`; out of time is no answer."""
 

@@ -8,7 +8,7 @@ child's log is kept under its parent and shown in no list (R33, F35).
 import itertools
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio
 
@@ -16,6 +16,7 @@ from agent_server.context.prompt import sub_agent_prompt
 from agent_server.context.session_context import SessionContext
 from agent_server.edits.documents import Documents
 from agent_server.edits.transaction import OnBehalf, Transactions
+from agent_server.frozen import frozen
 from agent_server.loop.action import KINDS, Answer, Question
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.events import CallFinished, CallPending, StateChanged
@@ -43,7 +44,7 @@ TITLE_CHARS = 60
 NAME_CHARS = 40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agent:
     """Who delegates: the person's agent, or a sub-agent."""
 
@@ -215,7 +216,7 @@ def _limits(above: Limits, terms: SubAgentTerms) -> Limits:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Upwards:
     """Asks whoever the turn above asks, naming who wants it (CP-12).
 

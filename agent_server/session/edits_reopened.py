@@ -1,7 +1,7 @@
 """What recovery found when a session was opened, in words for the person, the model and the client that shows edits."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from anyio import to_thread
 
@@ -9,12 +9,13 @@ from agent_server.edits.recovery import Recovered
 from agent_server.edits.transaction import Transactions
 from agent_server.edits.transaction_record import proposal_of
 from agent_server.edits.transaction_states import UNSETTLED
+from agent_server.frozen import frozen
 from agent_server.loop.events import EditChanged, Notice
 from agent_server.loop.model import CallKey, Effect, ToolResult, TurnId
 from agent_server.loop.proposal import EditState, HunkState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reopened:
     """What recovery found, for the three who have to know."""
 

@@ -1,12 +1,12 @@
 """Where a session works: which of the folders that a client names can be used, and what to say about the rest."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folders:
     """The working directory and the further roots, all of them there."""
 

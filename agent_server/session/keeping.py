@@ -1,8 +1,8 @@
 """What is kept of open sessions beside their logs: mode, model, title and system prompt, written when they change."""
 
 import logging
-from dataclasses import dataclass
 
+from agent_server.frozen import frozen
 from agent_server.loop.errors import AgentServerError
 from agent_server.loop.model import Mode, SessionId
 from agent_server.session.session import Session
@@ -12,7 +12,7 @@ from agent_server.store.sessions import SessionStore
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Facts:
     mode: Mode
     model: str | None

@@ -1,12 +1,13 @@
 """What a session needs: the connection that drives it, and its equipment. Adapters are in front/ and app.py."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from agent_server.context.before_person import BeforePerson
 from agent_server.edits.ports import Diagnostics, Editor, NoDiagnostics
 from agent_server.edits.transaction import Transactions
+from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import Event
 from agent_server.loop.limits import Limits
@@ -48,7 +49,7 @@ class Client(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a session works, and how its tools reach what changes while it lives."""
 
@@ -72,7 +73,7 @@ class Place:
     """When the person is asked about edits, as of now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubAgentTerms:
     """What the settings say about sub-agents."""
 
@@ -84,7 +85,7 @@ class SubAgentTerms:
     """None: the model of whoever delegates."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kit:
     """What one session works with."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from agent_server.frozen import frozen
 from agent_server.loop.control import Control
 from agent_server.loop.errors import AgentServerError
 from agent_server.loop.model import Detail, DoneReason, Part, TurnId, Usage
@@ -13,7 +14,7 @@ from agent_server.loop.model import Detail, DoneReason, Part, TurnId, Usage
 Parts = tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnResult:
     """How a prompt was answered."""
 

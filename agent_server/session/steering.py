@@ -1,8 +1,8 @@
 """What can be said to a session while it works (loop.md R133, F21-F24): queue, steer, redirect, stop."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import TurnId
 
 Steer = Literal["steer", "redirect", "stop"]
@@ -11,7 +11,7 @@ WhileBusy = Literal["queue", "steer", "reject"]
 """What a prompt means that comes while a turn runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Steered:
     """What became of it."""
 

@@ -2,11 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import anyio
 
 from agent_server.context.session_context import SessionContext
+from agent_server.frozen import frozen
 from agent_server.loop.events import Event, StateChanged, UserSaid
 from agent_server.loop.model import (
     DoneReason,
@@ -23,7 +23,7 @@ from agent_server.session.ports import Equipment, Kit
 from agent_server.session.prompts import Prompt, TurnResult
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ground:
     """What all turns of a session stand on."""
 

@@ -12,13 +12,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import anyio
 import anyio.to_thread
 
+from agent_server.frozen import frozen
 from agent_server.loop.errors import StoreFailure
 from agent_server.store.connection import identity, open_for_reading, open_for_writing
 from agent_server.store.transaction import Job, commit
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pulse:
     """Something to do every `seconds` while the file is open. It need not survive a power cut, so it costs no sync."""
 
@@ -36,7 +36,7 @@ class Pulse:
     beat: Job
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Waiting:
     """A job in the queue, and the way to tell its caller how it went."""
 

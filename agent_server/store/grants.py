@@ -1,10 +1,10 @@
 """What the person allowed or forbade beyond one call. What a key means is the policy's business."""
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import SessionId
 from agent_server.store.text import pack, unpack
 from agent_server.store.times import from_ms, to_ms
@@ -16,7 +16,7 @@ SCOPES: dict[str, GrantScope] = {"session": "session", "workspace": "workspace"}
 VERDICTS: dict[str, GrantVerdict] = {"allow": "allow", "block": "block"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredGrant:
     """One standing answer."""
 

@@ -4,15 +4,16 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from agent_server.frozen import frozen
 
 PS_TIMEOUT_S = 2.0
 """`ps` answers in milliseconds; one that hangs must not hold up a session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Process:
     """A process, told apart from every other one that ever had its pid."""
 

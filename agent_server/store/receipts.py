@@ -2,10 +2,10 @@
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import CallKey, Effect, Entry, ReplyEntry, ResultEntry, StartedEntry
 from agent_server.store.codec import EFFECTS
 from agent_server.store.text import pack, unpack
@@ -15,7 +15,7 @@ Phase = Literal["pending", "started", "settled"]
 PHASES: dict[str, Phase] = {"pending": "pending", "started": "started", "settled": "settled"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """One step of one call."""
 

@@ -7,17 +7,17 @@ the truth (`receipts.py`); this is its copy for people and other programs.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from agent_server.edits.agent_folder import open_agent_folder
+from agent_server.frozen import frozen
 from agent_server.loop.model import CallKey, Effect, Entry, ReplyEntry, ResultEntry, StartedEntry
 from agent_server.store.receipts import Phase
 
 NAME = "tool-effects.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One step of one call."""
 

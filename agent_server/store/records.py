@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import MODES, Mode, SessionId
 from agent_server.store.codec import to_bytes
 from agent_server.store.fields import Damaged, JsonValue, choice, lines, number, optional_text, text
@@ -29,7 +29,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRecord:
     """What is known of a session without reading its log."""
 

@@ -1,7 +1,6 @@
 """The model asks the person, whose answer is the result (loop.md R144)."""
 
-from dataclasses import dataclass
-
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.model import CallKey, JsonObject, ToolResult
@@ -20,7 +19,7 @@ NO_WORDS = "the person cannot answer in words here: give options to choose from,
 NO_ANSWER = "the person gave no answer; go on without it, and say in your answer what you assumed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskUserArguments(Arguments):
     """Arguments of `ask_user`."""
 

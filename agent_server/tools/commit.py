@@ -1,11 +1,12 @@
 """The second half of the tools that edit: propose, and when it is decided, apply, and say what really stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_server.edits.journal import Cause
 from agent_server.edits.proposal import new_proposal
 from agent_server.edits.transaction import Applied, Approval
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.events import EditChanged
@@ -32,7 +33,7 @@ from agent_server.tools.told import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pending:
     """Proposed changes of one or several files, waiting for their decision."""
 

@@ -1,7 +1,6 @@
 """Sub-agents, as the model sees them. What they are is `session/delegation.py`'s."""
 
-from dataclasses import dataclass
-
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
@@ -15,7 +14,7 @@ from agent_server.tools.tool import BuiltIn
 TITLE_CHARS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DelegateArguments(Arguments):
     """Arguments of `delegate`."""
 

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from anyio import to_thread
 
 from agent_server.edits.files import real_path
 from agent_server.edits.ports import Diagnosed, Diagnostic, Severity
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -22,7 +23,7 @@ NO_EDITOR = "there is no editor here that can be asked for diagnostics; run the 
 _RANKS: tuple[Severity, ...] = ("error", "warning", "information", "hint")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiagnosticsArguments(Arguments):
     """Arguments of `diagnostics`."""
 

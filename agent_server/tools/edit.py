@@ -1,9 +1,8 @@
 """Exact replacements in one file."""
 
-from dataclasses import dataclass
-
 from agent_server.edits.proposal import propose_edit
 from agent_server.edits.text.match import Replacement
+from agent_server.frozen import frozen
 from agent_server.loop.errors import BadArguments, EditRefused
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import Prepared
@@ -14,7 +13,7 @@ from agent_server.tools.told import Part
 from agent_server.tools.tool import BuiltIn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneEdit(Arguments):
     """One replacement."""
 
@@ -26,7 +25,7 @@ class OneEdit(Arguments):
     """Replace every occurrence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditArguments(Arguments):
     """Arguments of `edit`."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import anyio
 from anyio import to_thread
 
+from agent_server.frozen import frozen
 from agent_server.tools.capture import Capture, Spill
 from agent_server.tools.processes import POLL_S, Child, are_busy, end, leftovers
 from agent_server.tools.progress import Progress
@@ -21,7 +22,7 @@ DRAIN_S = 1.0
 """For the last output of a dead command; only a survivor of KILL can hold the pipe open longer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ending:
     """How a command ended."""
 

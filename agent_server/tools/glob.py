@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from anyio import to_thread
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -23,7 +24,7 @@ NO_RIPGREP = ToolResult(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GlobArguments(Arguments):
     """Arguments of `glob`."""
 

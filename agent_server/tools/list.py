@@ -2,10 +2,10 @@
 
 import os
 import stat
-from dataclasses import dataclass
 
 from anyio import to_thread
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -16,7 +16,7 @@ from agent_server.tools.paths import Place, failed, is_folder, locate, opened
 from agent_server.tools.tool import BuiltIn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListArguments(Arguments):
     """Arguments of `list`."""
 

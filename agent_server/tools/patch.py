@@ -1,7 +1,7 @@
 """Several files at once, in the patch format."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from agent_server.edits.patch_format import AddFile, DeleteFile, FilePatch, UpdateFile, parse_patch
@@ -11,6 +11,7 @@ from agent_server.edits.proposal import (
     propose_patch,
     propose_rename,
 )
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import Prepared
@@ -24,7 +25,7 @@ TITLED = 3
 """Files that the title names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatchArguments(Arguments):
     """Arguments of `patch`."""
 

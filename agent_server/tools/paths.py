@@ -9,11 +9,11 @@ import os
 import stat
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from anyio import to_thread
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import ToolResult
 from agent_server.tools.services import Services
 
@@ -32,7 +32,7 @@ _LEAF = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A path a call is about."""
 

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
 import anyio
 from anyio import to_thread
 from anyio.abc import Process
+
+from agent_server.frozen import frozen
 
 MARK = "AGENT_CALL_MARK"
 """Name of the environment variable that marks descendants."""
@@ -29,7 +30,7 @@ KILLED_WITHIN_S = 2.0
 _PROC = Path("/proc")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Child:
     """A running command."""
 
@@ -96,7 +97,7 @@ def _send(send: Callable[[int, int], None], pid: int, signum: signal.Signals) ->
         return  # gone, or it has become another user's
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     state: bytes
     pid: int

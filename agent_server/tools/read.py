@@ -1,11 +1,11 @@
 """Lines of a text file, unsaved changes included."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from anyio import to_thread
 
 from agent_server.edits.text.lines import content, split_lines
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadArguments, EditRefused
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
@@ -19,7 +19,7 @@ from agent_server.tools.tool import BuiltIn
 from agent_server.tools.window import Window, window
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadArguments(Arguments):
     """Arguments of `read`."""
 

@@ -4,12 +4,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import anyio
 from anyio.abc import Process
+
+from agent_server.frozen import frozen
 
 RECORD_BYTES = 1 << 20
 """A longer record is dropped; with our limit on columns only a path could be that long."""
@@ -24,7 +25,7 @@ COMMON = (
 """Our options alone; hidden files count, what .gitignore names does not, nor git's own folder."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ran:
     """How it ended."""
 

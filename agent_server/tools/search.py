@@ -8,6 +8,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -28,7 +29,7 @@ LOCATIONS = 20
 _LINE = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchArguments(Arguments):
     """Arguments of `search`."""
 

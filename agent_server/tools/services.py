@@ -2,19 +2,20 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from agent_server.edits.documents import Documents
 from agent_server.edits.ports import Diagnostics, NoDiagnostics
 from agent_server.edits.transaction import Transactions
+from agent_server.frozen import frozen
 from agent_server.loop.proposal import Proposal
 from agent_server.tools.questions import NoQuestions, Questions
 from agent_server.tools.subagents import SubAgents
 from agent_server.tools.unsaved import Unsaved
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """Bounds on what tools return and how long they run."""
 
@@ -45,7 +46,7 @@ class Reading(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Services:
     """One session's ground and limits."""
 

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 
 from agent_server.edits.ports import Diagnosed, Diagnostic, Diagnostics
+from agent_server.frozen import frozen
 
 WAIT_S: Final = 1.5
 """For language servers to have looked at a text that was just changed (loop.md F40); more would be felt."""
@@ -19,7 +19,7 @@ REST_S: Final = 0.5
 Seen = tuple[Diagnosed, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heard:
     """What an editor said."""
 

@@ -7,11 +7,11 @@ import shutil
 import signal
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cache
 
 from anyio import to_thread
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
@@ -32,7 +32,7 @@ NOT_RUN = 126
 """From this exit code on the shell says that the command could not be run (POSIX)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShellArguments(Arguments):
     """Arguments of `shell`."""
 

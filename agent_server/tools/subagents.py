@@ -1,13 +1,13 @@
 """Who answers a call of `delegate`: the port between that tool and whoever can make a child session."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from agent_server.frozen import frozen
 from agent_server.loop.model import ToolResult
 from agent_server.loop.ports import CallContext
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Errand:
     """What a sub-agent is sent to do."""
 

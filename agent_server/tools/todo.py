@@ -1,9 +1,9 @@
 """The plan: a list the model keeps and the person sees."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.events import PlanChanged
@@ -14,7 +14,7 @@ from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.tool import BuiltIn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoItem(Arguments):
     """One step."""
 
@@ -24,7 +24,7 @@ class TodoItem(Arguments):
     """Where it stands; at most one step is in_progress."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoArguments(Arguments):
     """Arguments of `todo`."""
 

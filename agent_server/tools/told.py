@@ -1,11 +1,12 @@
 """What the model is told of a decided edit: what really stands, file by file. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_server.edits.outcome import FileOutcome, FileState
 from agent_server.edits.transaction import Applied
 from agent_server.edits.unified import unified
+from agent_server.frozen import frozen
 from agent_server.loop.model import Location, ToolResult
 from agent_server.loop.proposal import (
     ChangeKind,
@@ -29,7 +30,7 @@ _WORST: tuple[FileState, ...] = ("unknown", "conflict", "stale", "declined", "fa
 """Which failure names the whole, the first that is there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """One file of a proposal, and where its paths lead."""
 

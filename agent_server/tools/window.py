@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agent_server.edits.encodings import decode, kind_of
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 CHUNK = 1 << 20
@@ -12,7 +12,7 @@ HEAD = 8_192
 """Bytes that decide whether it is text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """Lines of a file, without their ends."""
 

@@ -1,8 +1,7 @@
 """Whole files: new ones, or an old one replaced."""
 
-from dataclasses import dataclass
-
 from agent_server.edits.proposal import propose_write
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import Prepared
@@ -13,7 +12,7 @@ from agent_server.tools.told import Part
 from agent_server.tools.tool import BuiltIn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WriteArguments(Arguments):
     """Arguments of `write`."""
 

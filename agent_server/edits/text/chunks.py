@@ -6,18 +6,18 @@ All chunks are matched against the same text, so none sees what another put in.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from agent_server.edits.text.nearest import nearest
 from agent_server.edits.text.pieces import Pieces, Placed, splice, written
 from agent_server.edits.text.rungs import RUNGS, Span
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 NAMED = 20
 """Places of an ambiguous chunk that its error names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chunk:
     """One hunk as the model writes it."""
 

@@ -4,20 +4,20 @@ All edits of one call are matched against the same text, so none sees what anoth
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from agent_server.edits.text.lines import unify_endings
 from agent_server.edits.text.nearest import nearest
 from agent_server.edits.text.pieces import Pieces, Placed, splice, written
 from agent_server.edits.text.rungs import RUNGS, Span
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 NAMED = 20
 """Places of an ambiguous text that its error names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replacement:
     """One edit as the model asks for it."""
 

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Literal
 
 from agent_server.edits.text.lines import content, ending, split_lines
+from agent_server.frozen import frozen
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 """Which units `Position.character` counts (LSP 3.17, PositionEncodingKind)."""
@@ -24,7 +25,7 @@ class Position:
     """In units of the negotiated encoding."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """From `start` up to, without, `end`."""
 
@@ -32,7 +33,7 @@ class Range:
     end: Position
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextEdit:
     """One replacement in a document, as LSP sends it."""
 

@@ -5,15 +5,16 @@ side, adjacency included, is a conflict. Nothing is placed by likeness (lsp.md Â
 """
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_server.edits.text.diff import Change, diff
 from agent_server.edits.text.hunks import apply_hunks, invert
 from agent_server.edits.text.lines import split_lines
+from agent_server.frozen import frozen
 from agent_server.loop.proposal import Hunk
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rebased:
     """What became of our hunks."""
 

@@ -6,10 +6,11 @@ line end is one of them. A rung gives every place, overlapping ones too, in orde
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from agent_server.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shift:
     """An indentation the model has (`quoted`) and the one the file has there (`actual`)."""
 
@@ -23,7 +24,7 @@ class Shift:
         return self.actual + line[len(self.quoted) :] if line.startswith(self.quoted) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """Where a quoted text stands: from a column of one line to a column of another, in code points."""
 

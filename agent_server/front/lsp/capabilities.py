@@ -1,18 +1,18 @@
 """What a client can do of LSP itself, resolved once; what it can do of ours is `front/capabilities.py`'s."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from lsprotocol import types
 
 from agent_server.front.capabilities import Capabilities, own_capabilities
 from agent_server.front.params import as_object
+from agent_server.frozen import frozen
 
 FIX_KIND: Final = "quickfix.agent"
 REWRITE_KIND: Final = "refactor.rewrite.agent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stock:
     """The parts of LSP that stand in for our messages where a client has no plugin of ours."""
 

@@ -5,7 +5,6 @@ that arrives by didChange. The one other proof is the hash in the answer of a cl
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 import anyio
@@ -20,6 +19,7 @@ from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.documents import Document, Documents
 from agent_server.front.params import as_object
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject, SessionId
 from agent_server.loop.proposal import FileChange, Hunk
 
@@ -56,7 +56,7 @@ class Seated(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Said:
     """What the client answered."""
 

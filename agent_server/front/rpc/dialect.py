@@ -1,13 +1,13 @@
 """Where the two wires differ below their methods, as data."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from agent_server.front.rpc.errors import INVALID_PARAMS, NOT_FOUND
 from agent_server.front.rpc.framing import CONTENT_LENGTH, NDJSON, Framing
+from agent_server.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     """How a wire frames, cancels, and says that a session is unknown."""
 

@@ -1,18 +1,19 @@
 """What a front tells a connection: who handles what. The tables are data; the types are the handlers' contract."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import anyio
 
 from agent_server.front.rpc.messages import RequestId
+from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject
 
 FollowUp = tuple[str, JsonObject]
 """A notification: method and params."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """An answer with what must directly follow it: nothing gets between (ACP: response first, then updates)."""
 
@@ -62,7 +63,7 @@ NotificationHandler = Callable[[JsonObject], Awaitable[None]]
 """Gets the params; what it raises is logged."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dispatch:
     """The handlers of one end of a connection.
 

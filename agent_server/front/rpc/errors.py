@@ -3,13 +3,14 @@
 The object's shape is `envelope.py`'s `error_with`. Codes are those of JSON-RPC 2.0, of ACP and of LSP 3.17.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
 from agent_server.front.rpc.envelope import INVALID_REQUEST as INVALID_REQUEST
 from agent_server.front.rpc.envelope import PARSE_ERROR as PARSE_ERROR
 from agent_server.front.rpc.envelope import error_with as error_with
+from agent_server.frozen import frozen
 from agent_server.loop.errors import (
     AgentServerError,
     AuthRequired,
@@ -74,7 +75,7 @@ class ConnectionClosed(AgentServerError):
     """The peer is gone; a request to it will never be answered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Row:
     code: int
     reason: str

@@ -11,7 +11,6 @@ whatever came before, the next well-formed frame is found.
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from agent_server.front.rpc.envelope import (
@@ -22,6 +21,7 @@ from agent_server.front.rpc.envelope import (
     LineDecoder,
     too_large,
 )
+from agent_server.frozen import frozen
 
 _MAX_HEADER: Final = 8192
 """A header block longer than this is rubbish: real ones have two short lines."""
@@ -50,7 +50,7 @@ class Decoder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Framing:
     """One way to put messages on a stream of bytes."""
 

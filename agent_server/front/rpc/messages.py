@@ -6,18 +6,18 @@ Owns the messages' types and the encoding; never looks inside `params` or `resul
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Final, TypeGuard
 
 from agent_server.front.rpc.envelope import FrameError, is_id, read_envelope
+from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject
 
 RequestId = int | str | None
 """ACP's v1 schema allows null."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """Wants exactly one answer. `params` is not yet known to be an object."""
 
@@ -27,7 +27,7 @@ class Request:
     envelope: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notification:
     """Wants none."""
 
@@ -36,7 +36,7 @@ class Notification:
     envelope: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Response:
     """The peer's answer to a request; never to be answered, whatever its id."""
 

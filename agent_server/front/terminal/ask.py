@@ -1,7 +1,6 @@
 """A question about a call: what, where, why, how far a yes goes; and the answer, by the person or by an option."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from rich.console import Group
 from rich.text import Text
@@ -11,6 +10,7 @@ from agent_server.front.terminal.questions import Option, Permission, Picked
 from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, keys, line, spread
 from agent_server.front.terminal.view import home_relative
+from agent_server.frozen import frozen
 
 HEADINGS = {
     "execute": "run a command",
@@ -23,7 +23,7 @@ HEADINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """A key, what it says after its bracket, and what it picks."""
 

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
@@ -25,12 +24,13 @@ from agent_server.front.terminal.style import INDENT
 from agent_server.front.terminal.transcript import Transcript, apply
 from agent_server.front.terminal.turn import Header, ServerGone, TurnRun
 from agent_server.front.terminal.view import header
+from agent_server.frozen import frozen
 from agent_server.loop.errors import AgentServerError, ClientMistake
 from agent_server.loop.model import MODES
 from agent_server.options import Options
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a conversation happens and what it is started with."""
 

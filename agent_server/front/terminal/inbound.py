@@ -1,17 +1,18 @@
 """What comes from the server, as values: sessions, questions with a place for their answer, the end of a turn."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 import anyio
 
 from agent_server.front.terminal.questions import EditQuestion, Inquiry, Permission, Picked
 from agent_server.front.terminal.updates import Update
+from agent_server.frozen import frozen
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """A conversation as it was opened; its mode and model change with updates."""
 
@@ -20,7 +21,7 @@ class Session:
     model: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionInfo:
     """A row of the session list."""
 
@@ -30,7 +31,7 @@ class SessionInfo:
     """ISO 8601, or empty."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnEnd:
     """How a turn ended. `error` is the sentence of a turn that failed before it showed anything."""
 
@@ -64,14 +65,14 @@ class Slot(Generic[T]):
         return self._answer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Updated:
     """Something to show."""
 
     update: Update
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """A question about a call; its answer goes into the slot."""
 
@@ -79,7 +80,7 @@ class Asked:
     slot: Slot[Picked] = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inquired:
     """A question of the model itself; its answer goes into the slot, None for no answer."""
 
@@ -87,28 +88,28 @@ class Inquired:
     slot: Slot[str | None] = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposed:
     """An edit to show or decide."""
 
     question: EditQuestion
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Withdrawn:
     """Nobody needs the answer any more: of a call's question its call id, of an edit its txn."""
 
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """The turn is over."""
 
     end: TurnEnd
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gone:
     """The server is."""
 

@@ -1,13 +1,13 @@
 """The person at the terminal: asked by single keys, in words, and never when nobody is there."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from rich.console import ConsoleRenderable
 
 from agent_server.front.terminal.input import CTRL_C, CTRL_D, Keyboard
 from agent_server.front.terminal.page import Page
+from agent_server.frozen import frozen
 
 Automatic = Literal["yes", "no"]
 """The answer given to every question, in place of the person."""
@@ -17,7 +17,7 @@ class StopTurn(Exception):
     """The person pressed Ctrl-C at a question."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Person:
     """Where questions are shown and answers come from."""
 

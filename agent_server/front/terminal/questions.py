@@ -1,6 +1,5 @@
 """Questions of the server as values, and their answers. Pure: from JSON, and back."""
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agent_server.edits.text.lines import split_lines
@@ -9,6 +8,7 @@ from agent_server.front.protocol.edits import EditDecision, EditProposed, Propos
 from agent_server.front.protocol.session import Ask
 from agent_server.front.terminal.updates import CallChange, call_change, own_meta
 from agent_server.front.uris import file_uri, path_of
+from agent_server.frozen import frozen
 from agent_server.loop.action import Scope
 from agent_server.loop.model import JsonObject
 from agent_server.loop.proposal import FileChange, FileDecision, Hunk
@@ -16,7 +16,7 @@ from agent_server.loop.proposal import FileChange, FileDecision, Hunk
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """One way to answer a permission request."""
 
@@ -25,7 +25,7 @@ class Option:
     kind: OptionKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Permission:
     """A question about a call: `session/request_permission`."""
 
@@ -40,7 +40,7 @@ class Permission:
         return next((o for kind in kinds for o in self.options if o.kind == kind), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picked:
     """The answer to a permission request; without an option it is `cancelled`."""
 
@@ -48,7 +48,7 @@ class Picked:
     feedback: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditQuestion:
     """An edit to show, and with `ask` to decide: `_agent-server/edit/proposed`."""
 
@@ -66,7 +66,7 @@ class EditQuestion:
         return self.ask and self.scopes == ("once",)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decided:
     """What the person decided about an edit, complete."""
 
@@ -75,7 +75,7 @@ class Decided:
     feedback: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inquiry:
     """What the model wants to know: `_agent-server/ask`."""
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
 from agent_server.edits.text.diff import diff
 from agent_server.edits.text.lines import content, split_lines
+from agent_server.frozen import frozen
 from agent_server.loop.proposal import FileChange, Hunk
 
 CONTEXT = 3
@@ -23,7 +23,7 @@ Span = tuple[int, int]
 """From and up to, in characters of the row's text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One line of a diff. `number` is 1-based: of the old text for `removed`, else of the new; None for a gap."""
 

@@ -6,10 +6,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from agent_server.frozen import frozen
 from agent_server.options import Options
 
 END_S: Final = 3.0
@@ -20,7 +20,7 @@ TAIL: Final = 2_000
 """Bytes of its last words that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Server:
     """A running server; the descriptors are this end of its pipes."""
 

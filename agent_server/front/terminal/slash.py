@@ -1,8 +1,9 @@
 """The commands that `chat` answers itself: `/help` and its kin."""
 
 import difflib
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from agent_server.frozen import frozen
 
 Name = Literal[
     "help", "mode", "model", "undo", "rewind", "new", "fork", "title", "sessions", "quit"
@@ -27,7 +28,7 @@ HELP: tuple[tuple[str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slash:
     """A command and what stands behind it."""
 
@@ -35,7 +36,7 @@ class Slash:
     argument: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mistaken:
     """Looks like a command and is none; `sentence` says so."""
 

@@ -5,7 +5,7 @@ what stays is what may still change, so it stays small however long the turn is.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, assert_never
 
 from agent_server.front.terminal.markdown import split_finished
@@ -24,6 +24,7 @@ from agent_server.front.terminal.updates import (
     UsageShown,
     UserPiece,
 )
+from agent_server.frozen import frozen
 
 Sign = Literal["pending", "running", "done", "failed", "skipped"]
 """A call about which the person is asked is `pending`: the question itself shows that it waits."""
@@ -31,14 +32,14 @@ SKIPPED = frozenset({"denied", "duplicate", "discarded", "blocked", "not_run"})
 """Codes of calls that never ran: no failure of the tool."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserItem:
     """A prompt, in a replay."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextItem:
     """A part of the answer, Markdown."""
 
@@ -46,7 +47,7 @@ class TextItem:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThoughtItem:
     """The model's thinking, folded to how long it took."""
 
@@ -55,7 +56,7 @@ class ThoughtItem:
     ended: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallItem:
     """A tool call, one line."""
 
@@ -76,14 +77,14 @@ class CallItem:
         return self.sign in ("done", "failed", "skipped")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanItem:
     """The plan."""
 
     steps: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoticeItem:
     """Something to know."""
 
@@ -94,7 +95,7 @@ class NoticeItem:
 Item = UserItem | TextItem | ThoughtItem | CallItem | PlanItem | NoticeItem
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transcript:
     """What is not printed yet, and what the spinner says."""
 

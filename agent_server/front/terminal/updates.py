@@ -1,10 +1,10 @@
 """ACP's `session/update` as values. Lenient: what we do not know or cannot read is no update, never an error."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agent_server.front.params import as_list, as_object
+from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject
 
 ToolStatus = Literal["pending", "in_progress", "completed", "failed"]
@@ -14,7 +14,7 @@ OWN = "agent-server"
 """Our key in `_meta`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPiece:
     """A piece of the answer."""
 
@@ -22,7 +22,7 @@ class TextPiece:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThoughtPiece:
     """A piece of the model's thinking."""
 
@@ -30,21 +30,21 @@ class ThoughtPiece:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserPiece:
     """What the person said, in a replay."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discarded:
     """The text shown under this id is void."""
 
     message_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallChange:
     """What is new about a tool call; None means as before."""
 
@@ -63,14 +63,14 @@ class CallChange:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanShown:
     """The whole plan: (text, status) of each step."""
 
     steps: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsageShown:
     """Tokens in use, of how many."""
 
@@ -78,21 +78,21 @@ class UsageShown:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModeShown:
     """The session's mode."""
 
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OptionsShown:
     """The current value of every config option, by id."""
 
     values: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoticeShown:
     """Something to know that is not part of the conversation."""
 
@@ -100,7 +100,7 @@ class NoticeShown:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """What the turn does now, from `_agent-server/status`."""
 
