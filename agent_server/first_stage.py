@@ -29,6 +29,7 @@ PROTOCOL_VERSION = 1
 EXTENSIONS = (
     "_agent-server/session/steer",
     "_agent-server/edit/resolve",
+    "_agent-server/edit/get",
     "_agent-server/edit/content",
     "_agent-server/edit/revert",
     "_agent-server/checkpoint/list",

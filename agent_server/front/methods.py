@@ -69,6 +69,7 @@ REQUESTS = (
     Request("session/set_config_option", options.set_config_option),
     Request("session/steer", steer.steer, ours=True),
     Request("edit/resolve", edits.resolve, ours=True),
+    Request("edit/get", edits.get, ours=True),
     Request("edit/content", edits.content, ours=True),
     Request("edit/revert", checkpoints.revert, ours=True),
     Request("checkpoint/list", checkpoints.list_checkpoints, ours=True),

@@ -8,6 +8,7 @@ nothing of it.
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import anyio
 
@@ -34,14 +35,28 @@ _ANSWERS: dict[Scope, AnswerKind] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """Under what a client is shown an edit."""
+
+    call_id: str
+    turn: str | None
+    review: edits.Review
+
+
 class Entry:
     """One edit as the client knows it."""
 
     def __init__(
-        self, session: SessionId, proposal: Proposal, question: Question | None = None
+        self,
+        session: SessionId,
+        proposal: Proposal,
+        question: Question | None = None,
+        appearance: Appearance | None = None,
     ) -> None:
         self.session = session
         self.proposal = proposal
+        self.appearance = appearance or Appearance("", None, "ask")
         self.state: EditState = "proposed"
         self.revision = proposal.revision
         self.question = question
@@ -92,8 +107,8 @@ class Proposals:
 
     async def ask(self, stream: Stream, question: Question, *, turn: TurnId) -> Answer:
         """Show the question's proposal and wait. Cancelling the wait rejects it and says so."""
-        entry = self.open(stream.session, question)
-        self._show(stream, entry, call_id=question.call_id, turn=turn, review="ask")
+        entry = self.open(stream.session, question, turn)
+        self._show(stream, entry)
         try:
             await entry.decided.wait()
         except anyio.get_cancelled_exc_class():
@@ -102,11 +117,12 @@ class Proposals:
             raise
         return entry.answer or Answer("reject")
 
-    def open(self, session: SessionId, question: Question) -> Entry:
+    def open(self, session: SessionId, question: Question, turn: TurnId | None = None) -> Entry:
         """An edit that can be decided on from now on, however the client is asked."""
         if question.proposal is None:
             raise ValueError("the question has no proposal")
-        entry = self._remember(Entry(session, question.proposal, question))
+        appearance = Appearance(question.call_id, turn, "ask")
+        entry = self._remember(Entry(session, question.proposal, question, appearance))
         self.moved()
         return entry
 
@@ -126,13 +142,14 @@ class Proposals:
             return  # nobody can ask for its texts
         entry = self._entries.get(event.proposal.txn)
         if entry is None:
-            entry = self._remember(Entry(stream.session, event.proposal))
+            staged = event.state == "proposed"
+            appearance = Appearance(call_id, event.turn, "staged" if staged else "applied")
+            entry = self._remember(Entry(stream.session, event.proposal, appearance=appearance))
             entry.answer = Answer("allow_once", by="policy")
-            if event.state == "proposed":
-                self._show(stream, entry, call_id=call_id, turn=event.turn, review="staged")
+            if staged or not event.gated:
+                self._show(stream, entry)
+            if staged:
                 return
-            if not event.gated:
-                self._show(stream, entry, call_id=call_id, turn=event.turn, review="applied")
         self._tell(stream, entry, event)
 
     # ---- the client decides ----------------------------------------------------------------------------
@@ -169,6 +186,14 @@ class Proposals:
         if entry.answer is None:
             entry.verdicts.add_rest(accept=accept)
             self._weigh(entry, "once", None)
+
+    def shown(self, txn: str) -> Json:
+        """The whole proposal as it is now, the params of `edit/proposed`.
+
+        Raises:
+            RpcError: `unknown_txn`.
+        """
+        return _shown(self.find(txn))
 
     def content(self, txn: str, uri: str, side: str) -> str | None:
         """One whole text of a change; None where that side does not exist."""
@@ -214,25 +239,9 @@ class Proposals:
             del self._entries[txn]
         return entry
 
-    def _show(
-        self, stream: Stream, entry: Entry, *, call_id: str, turn: str | None, review: edits.Review
-    ) -> None:
-        if not stream.capabilities.edit_proposed:
-            return
-        question = entry.question
-        stream.own(
-            "edit/proposed",
-            edits.proposed(
-                stream.session,
-                entry.proposal,
-                call_id=call_id,
-                turn=turn,
-                revision=entry.revision,
-                review=review,
-                reason=(question.decision.reason or None) if question else None,
-                scopes=question.scopes if question else ("once",),
-            ),
-        )
+    def _show(self, stream: Stream, entry: Entry) -> None:
+        if stream.capabilities.edit_proposed:
+            stream.own("edit/proposed", _shown(entry))
 
     def _tell(self, stream: Stream, entry: Entry, event: EditChanged) -> None:
         entry.state = event.state
@@ -243,11 +252,27 @@ class Proposals:
         stream.own("edit/state", edits.edit_state(stream.session, event, revision=entry.revision))
 
     def _recalled(self, stream: Stream, event: EditChanged) -> FollowUp:
-        entry = self._remember(Entry(stream.session, event.proposal))
+        call_id = "" if event.key is None else str(event.key)
+        appearance = Appearance(call_id, event.turn or None, "ask")
+        entry = self._remember(Entry(stream.session, event.proposal, appearance=appearance))
         entry.answer = Answer("reject", by="the server stopped")
         entry.state = event.state
         state = edits.edit_state(stream.session, event, revision=entry.revision)
         return stream.own_follow_up("edit/state", state)
+
+
+def _shown(entry: Entry) -> Json:
+    question, appearance = entry.question, entry.appearance
+    return edits.proposed(
+        entry.session,
+        entry.proposal,
+        call_id=appearance.call_id,
+        turn=appearance.turn,
+        revision=entry.revision,
+        review=appearance.review,
+        reason=(question.decision.reason or None) if question else None,
+        scopes=question.scopes if question else ("once",),
+    )
 
 
 def _file(proposal: Proposal, uri: str) -> FileChange:

@@ -34,8 +34,11 @@
 ---@class agent.protocol.AskedCall
 ---@field toolCallId string
 ---@field title? string
+---@field name? string The tool's.
 ---@field kind? "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other"
 ---@field status? "pending"
+---@field content? table<string, agent.protocol.JsonValue>[] ACP's `ToolCallContent`: the diffs or the command that is asked about, then why.
+---@field locations? table<string, agent.protocol.JsonValue>[] ACP's `ToolCallLocation`: the files that it is about.
 
 --- Oldest first.
 ---@class agent.protocol.CheckpointList
@@ -65,6 +68,7 @@
 ---@field permission? boolean Answers `agent/session/request_permission`.
 ---@field ask? boolean Answers `agent/ask`.
 ---@field codeActions? boolean LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own.
+---@field updatesPerSecond? integer Wants no more updates than these of texts that grow. Null: each piece at once, and fewer in a flood of them.
 ---@field edit? agent.protocol.EditCapabilities
 ---@field editor? agent.protocol.EditorCapabilities
 
@@ -215,9 +219,9 @@
 ---@class agent.protocol.FileNow
 ---@field uri string
 ---@field state "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned"
----@field version? integer
----@field hash? string
----@field message? string
+---@field version? integer Of the document as we know it; null: not open in the editor, or it says no versions (ACP).
+---@field hash? string Of the text that the edit left behind, with `applied` and `committed`; null else, and where the file is gone.
+---@field message? string Why, for the person.
 ---@field hunks? agent.protocol.HunkNow[]
 
 --- What is wrong there.
@@ -227,6 +231,10 @@
 ---@field range? agent.protocol.Range
 ---@field prompt? string Words of the person, beside what the command says anyway.
 ---@field diagnostics? agent.protocol.ProblemToFix[] Empty: whatever is wrong in the document or the range.
+
+--- Asks for a proposal again, after a stale revision or a restart of the client.
+---@class agent.protocol.GetEdit
+---@field txn string
 
 --- One hunk of a proposal that is open.
 ---@class agent.protocol.HunkCommand
@@ -407,7 +415,7 @@
 ---@field sessionId string
 ---@field seq integer From 1 per connection and session, without gaps.
 ---@field turnId? string Null between turns, and while a stored conversation is replayed.
----@field update table<string, agent.protocol.JsonValue> ACP's `SessionUpdate` object, told apart by `sessionUpdate`.
+---@field update table<string, agent.protocol.JsonValue> ACP's `SessionUpdate` object, told apart by `sessionUpdate`; `UpdateTerms` are in its `_meta`.
 
 --- The latest first; the first page of them.
 ---@class agent.protocol.SessionsListed
@@ -450,6 +458,13 @@
 ---@field uri string
 ---@field change "edit" | "create" | "delete" | "rename"
 
+--- How a turn of a stored conversation ended: what its prompt was answered with then.
+---@class agent.protocol.TurnEnd
+---@field turnId string
+---@field reason agent.protocol.DoneReason
+---@field detail "text" | "tool_ended" | "soft_stop" | "truncated" | "refusal" | "summary" | "no_summary" | "cancel" | "redirect" | "approval_cancelled" | "shutdown" | "same_error_cap" | "provider" | "auth" | "billing" | "empty_response" | "incomplete_response" | "context_full" | "invalid" | "persistence" | "internal" | "tokens" | "cost" | "wall_time" | "same_call" | "cycle" | "empty_results"
+---@field usage agent.protocol.TurnUsage
+
 --- What the prompt's result says besides ACP's `stopReason`.
 ---@class agent.protocol.TurnResult
 ---@field turnId string
@@ -475,6 +490,16 @@
 ---@field sessionId? string
 ---@field turn? boolean All edits of the last turn that made any, instead of the last edit.
 
+--- `_meta["agent-server"]` of an update: what ACP has no field for. What is absent is not said.
+---@class agent.protocol.UpdateTerms
+---@field argumentsDelta? string Of `tool_call_update`: the next piece of the raw JSON that the model is writing.
+---@field discarded? string The `messageId` whose text is void: the answer broke off and starts again.
+---@field summary? string Of a call that ended: its outcome in a few words.
+---@field code? string Of a call that ended: why it failed, one word; `denied` when the person said no.
+---@field effect? "none" | "confirmed" | "unknown" Of a call that ended: whether it touched the world.
+---@field seconds? number Of a call that ended: how long it ran.
+---@field turnEnd? agent.protocol.TurnEnd Of `session_info_update`, in a replay: everything of that turn has been shown.
+
 --- One diagnostic, as in LSP.
 ---@class agent.protocol.WireDiagnostic
 ---@field range agent.protocol.Range
@@ -497,6 +522,7 @@
 ---@field ["agent/session/set_config_option"] { params: table, result: table }
 ---@field ["agent/session/steer"] { params: agent.protocol.SteerTurn, result: agent.protocol.TurnSteered }
 ---@field ["agent/edit/resolve"] { params: agent.protocol.ResolveEdit, result: agent.protocol.EditResolved }
+---@field ["agent/edit/get"] { params: agent.protocol.GetEdit, result: agent.protocol.EditProposed }
 ---@field ["agent/edit/content"] { params: agent.protocol.EditContentRequest, result: agent.protocol.EditContent }
 ---@field ["agent/edit/revert"] { params: agent.protocol.RevertEdit, result: agent.protocol.EditReverted }
 ---@field ["agent/checkpoint/list"] { params: agent.protocol.ListCheckpoints, result: agent.protocol.CheckpointList }

@@ -85,20 +85,55 @@ class Person:
 
 
 def facts(received: list[Message], result: Any) -> list[Fact]:
-    """What a client was shown and asked, in order, and how its prompt ended."""
+    """What a client was shown and asked, in order, and how its prompt ended.
+
+    In how many updates a text came is a matter of pace, not a fact: neighbouring pieces are joined.
+    """
     seen: list[Fact] = []
+    numbers: list[int] = []
     for message in received:
         method = message.get("method", "").removeprefix("agent/").removeprefix("_agent-server/")
         params = {k: v for k, v in message.get("params", {}).items() if k != "sessionId"}
         match method:
             case "session/update":
                 own = params.get("_meta", {}).get("agent-server", params)
-                seen.append((method, (own["seq"], own["turnId"], params["update"])))
+                numbers.append(own["seq"])
+                _say(seen, method, own["turnId"], params["update"])
             case "status" | "session/request_permission":
                 seen.append((method, params))
             case _:
                 pass
+    assert numbers == list(range(1, len(numbers) + 1))
     return [*seen, ("result", result)]
+
+
+def _say(seen: list[Fact], method: str, turn: Any, update: Any) -> None:
+    before = seen[-1] if seen else ("", None)
+    piece, last = _piece(update), before[1]
+    if piece is not None and before[0] == method and _piece(last[1]) is not None:
+        (name, text), (same, so_far) = piece, _piece(last[1]) or ("", "")
+        if name == same:
+            seen[-1] = (method, (turn, {"piece": name, "text": so_far + text}))
+            return
+    shown = update if piece is None else {"piece": piece[0], "text": piece[1]}
+    seen.append((method, (turn, shown)))
+
+
+def _piece(update: Any) -> tuple[str, str] | None:
+    """Which text an update is a piece of, and the piece; None for anything else."""
+    match update:
+        case {"piece": str(name), "text": str(text)}:
+            return name, text
+        case {
+            "sessionUpdate": "agent_message_chunk" | "agent_thought_chunk" as kind,
+            "messageId": str(name),
+            "content": {"text": str(text)},
+        }:
+            return f"{kind} {name}", text
+        case {"toolCallId": str(name), "_meta": {"agent-server": {"argumentsDelta": str(text)}}}:
+            return f"arguments {name}", text
+        case _:
+            return None
 
 
 def alike(value: Any, names: dict[str, str] | None = None) -> Any:

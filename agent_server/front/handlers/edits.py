@@ -1,4 +1,4 @@
-"""`edit/resolve` and `edit/content`, for clients that show proposals themselves (protocol.md)."""
+"""`edit/resolve`, `edit/get` and `edit/content`, for clients that show proposals themselves (protocol.md)."""
 
 from agent_server.front.blocks import Json
 from agent_server.front.front import Front
@@ -20,6 +20,14 @@ async def resolve(front: Front, incoming: Incoming) -> Json:
     return front.peer.proposals.resolve(
         wanted.txn, wanted.revision, verdicts, remember=wanted.remember, feedback=wanted.feedback
     )
+
+
+async def get(front: Front, incoming: Incoming) -> Json:
+    """A proposal as it is now: for a client whose decision came too late, or that has just been started."""
+    from agent_server.front.protocol.edits import GetEdit  # see `resolve`
+    from agent_server.front.protocol.parse import parse_params
+
+    return front.peer.proposals.shown(parse_params(GetEdit, incoming.params).txn)
 
 
 async def content(front: Front, incoming: Incoming) -> Json:

@@ -19,6 +19,7 @@ METHODS: Final = (
     "agent/session/set_config_option",
     "agent/session/steer",
     "agent/edit/resolve",
+    "agent/edit/get",
     "agent/edit/content",
     "agent/edit/revert",
     "agent/checkpoint/list",

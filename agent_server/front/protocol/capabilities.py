@@ -5,6 +5,8 @@ LSP: `capabilities.experimental.agent`, both ways. ACP: `_meta["agent-server"]` 
 
 from typing import Literal
 
+from pydantic import Field
+
 from agent_server.front.protocol.base import Wire
 
 
@@ -44,6 +46,8 @@ class ClientCapabilities(Wire):
     """Answers `agent/ask`."""
     code_actions: bool = False
     """LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own."""
+    updates_per_second: int | None = Field(default=None, ge=1)
+    """Wants no more updates than these of texts that grow. Null: each piece at once, and fewer in a flood of them."""
     edit: EditCapabilities = EditCapabilities()
     editor: EditorCapabilities = EditorCapabilities()
 

@@ -49,6 +49,7 @@ from agent_server.front.protocol.edits import (
     EditProposed,
     EditResolved,
     EditStateChanged,
+    GetEdit,
     ResolveEdit,
 )
 from agent_server.front.protocol.session import (
@@ -149,6 +150,7 @@ METHODS: tuple[Method, ...] = (
     ),
     Method("agent/session/steer", "client", SteerTurn, TurnSteered, ours=True),
     Method("agent/edit/resolve", "client", ResolveEdit, EditResolved),
+    Method("agent/edit/get", "client", GetEdit, EditProposed),
     Method("agent/edit/content", "client", EditContentRequest, EditContent),
     Method("agent/edit/revert", "client", RevertEdit, EditReverted),
     Method("agent/checkpoint/list", "client", ListCheckpoints, CheckpointList),

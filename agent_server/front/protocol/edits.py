@@ -86,6 +86,12 @@ class EditResolved(Wire):
     """`proposed`: some hunks are still undecided."""
 
 
+class GetEdit(Wire):
+    """Asks for a proposal again, after a stale revision or a restart of the client."""
+
+    txn: str
+
+
 class EditContentRequest(Wire):
     """Asks for a text that was too large to be in `agent/edit/proposed`."""
 
@@ -147,8 +153,11 @@ class FileNow(Wire):
     uri: str
     state: EditState
     version: int | None = None
+    """Of the document as we know it; null: not open in the editor, or it says no versions (ACP)."""
     hash: str | None = None
+    """Of the text that the edit left behind, with `applied` and `committed`; null else, and where the file is gone."""
     message: str | None = None
+    """Why, for the person."""
     hunks: tuple[HunkNow, ...] = ()
 
 

@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 
 from agent_server.front.protocol.capabilities import ClientCapabilities, ServerCapabilities
 from agent_server.front.protocol.catalogue import COMMANDS, METHODS, Acp, Command, Method, Shape
-from agent_server.front.protocol.session import ErrorData
+from agent_server.front.protocol.session import ErrorData, UpdateTerms
 
 FILE = Path(__file__).parents[3] / "protocol" / "schema.json"
 """Where the repository publishes it; not part of an installation."""
@@ -43,6 +43,7 @@ def _bundle() -> dict[str, JsonValue]:
         "methods": {method.name: _method(method, refs) for method in METHODS},
         "commands": {command.name: _command(command, refs) for command in COMMANDS},
         "errorData": refs[ErrorData],
+        "updateMeta": refs[UpdateTerms],
         "$defs": definitions,
     }
 
@@ -71,7 +72,7 @@ def _without_titles(definition: JsonValue) -> JsonValue:
 def _models() -> list[tuple[Model, JsonMode]]:
     """Every top-level model, once; what the client sends is described as it is read, the rest as it is written."""
     read: list[Shape | None] = [ClientCapabilities]
-    written: list[Shape | None] = [ServerCapabilities, ErrorData]
+    written: list[Shape | None] = [ServerCapabilities, ErrorData, UpdateTerms]
     for method in METHODS:
         (read if method.sender == "client" else written).append(method.params)
         (written if method.sender == "client" else read).append(method.result)

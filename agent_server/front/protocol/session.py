@@ -6,7 +6,11 @@ from pydantic import Field, JsonValue
 
 from agent_server.front.protocol.base import Wire
 from agent_server.loop.events import StateName
-from agent_server.loop.model import Detail, DoneReason, ToolKind
+from agent_server.loop.model import Detail, DoneReason, Effect, ToolKind
+
+
+def _is_empty(value: object) -> bool:
+    return not value
 
 
 class SessionUpdate(Wire):
@@ -18,7 +22,7 @@ class SessionUpdate(Wire):
     turn_id: str | None
     """Null between turns, and while a stored conversation is replayed."""
     update: dict[str, JsonValue]
-    """ACP's `SessionUpdate` object, told apart by `sessionUpdate`."""
+    """ACP's `SessionUpdate` object, told apart by `sessionUpdate`; `UpdateTerms` are in its `_meta`."""
 
 
 class Status(Wire):
@@ -81,6 +85,34 @@ class PromptResult(Wire):
     meta: PromptMeta
 
 
+class TurnEnd(Wire):
+    """How a turn of a stored conversation ended: what its prompt was answered with then."""
+
+    turn_id: str
+    reason: DoneReason
+    detail: Detail
+    usage: TurnUsage
+
+
+class UpdateTerms(Wire):
+    """`_meta["agent-server"]` of an update: what ACP has no field for. What is absent is not said."""
+
+    arguments_delta: str | None = None
+    """Of `tool_call_update`: the next piece of the raw JSON that the model is writing."""
+    discarded: str | None = None
+    """The `messageId` whose text is void: the answer broke off and starts again."""
+    summary: str | None = None
+    """Of a call that ended: its outcome in a few words."""
+    code: str | None = None
+    """Of a call that ended: why it failed, one word; `denied` when the person said no."""
+    effect: Effect | None = None
+    """Of a call that ended: whether it touched the world."""
+    seconds: float | None = None
+    """Of a call that ended: how long it ran."""
+    turn_end: TurnEnd | None = None
+    """Of `session_info_update`, in a replay: everything of that turn has been shown."""
+
+
 class SteerTurn(Wire):
     """Something said to a session while it works."""
 
@@ -118,8 +150,14 @@ class AskedCall(Wire):
 
     tool_call_id: str
     title: str | None = None
+    name: str | None = None
+    """The tool's."""
     kind: ToolKind | None = None
     status: Literal["pending"] = "pending"
+    content: tuple[dict[str, JsonValue], ...] = Field(default=(), exclude_if=_is_empty)
+    """ACP's `ToolCallContent`: the diffs or the command that is asked about, then why."""
+    locations: tuple[dict[str, JsonValue], ...] = Field(default=(), exclude_if=_is_empty)
+    """ACP's `ToolCallLocation`: the files that it is about."""
 
 
 class PermissionOption(Wire):
@@ -133,7 +171,7 @@ class PermissionOption(Wire):
 class QuestionTerms(Wire):
     """What ACP's question has no field for. A field that is absent has its default."""
 
-    floor: bool = Field(default=False, exclude_if=lambda value: not value)
+    floor: bool = Field(default=False, exclude_if=_is_empty)
     """On the safety floor: no automatic yes may answer it, and a yes reaches no further than once."""
     within: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent

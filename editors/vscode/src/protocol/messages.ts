@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "b762a5a787092a84";
+export const SCHEMA_HASH = "109781dcfc7ac311";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -73,8 +73,14 @@ export interface Asked {
 export interface AskedCall {
   readonly toolCallId: string;
   readonly title?: string | null;
+  /** The tool's. */
+  readonly name?: string | null;
   readonly kind?: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other" | null;
   readonly status?: "pending";
+  /** ACP's `ToolCallContent`: the diffs or the command that is asked about, then why. */
+  readonly content?: readonly ({ readonly [key: string]: JsonValue })[];
+  /** ACP's `ToolCallLocation`: the files that it is about. */
+  readonly locations?: readonly ({ readonly [key: string]: JsonValue })[];
 }
 
 /** Oldest first. */
@@ -120,6 +126,8 @@ export interface ClientCapabilities {
   readonly ask?: boolean;
   /** LSP: wants the server's code actions; a client with `sessionUpdate` is taken to have its own. */
   readonly codeActions?: boolean;
+  /** Wants no more updates than these of texts that grow. Null: each piece at once, and fewer in a flood of them. */
+  readonly updatesPerSecond?: number | null;
   readonly edit?: EditCapabilities;
   readonly editor?: EditorCapabilities;
 }
@@ -325,8 +333,11 @@ export interface FeedbackMeta {
 export interface FileNow {
   readonly uri: string;
   readonly state: "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned";
+  /** Of the document as we know it; null: not open in the editor, or it says no versions (ACP). */
   readonly version?: number | null;
+  /** Of the text that the edit left behind, with `applied` and `committed`; null else, and where the file is gone. */
   readonly hash?: string | null;
+  /** Why, for the person. */
   readonly message?: string | null;
   readonly hunks?: readonly HunkNow[];
 }
@@ -340,6 +351,11 @@ export interface FixCommand {
   readonly prompt?: string | null;
   /** Empty: whatever is wrong in the document or the range. */
   readonly diagnostics?: readonly ProblemToFix[];
+}
+
+/** Asks for a proposal again, after a stale revision or a restart of the client. */
+export interface GetEdit {
+  readonly txn: string;
 }
 
 /** One hunk of a proposal that is open. */
@@ -585,7 +601,7 @@ export interface SessionUpdate {
   readonly seq: number;
   /** Null between turns, and while a stored conversation is replayed. */
   readonly turnId: string | null;
-  /** ACP's `SessionUpdate` object, told apart by `sessionUpdate`. */
+  /** ACP's `SessionUpdate` object, told apart by `sessionUpdate`; `UpdateTerms` are in its `_meta`. */
   readonly update: { readonly [key: string]: JsonValue };
 }
 
@@ -642,6 +658,14 @@ export interface TouchedFile {
   readonly change: "edit" | "create" | "delete" | "rename";
 }
 
+/** How a turn of a stored conversation ended: what its prompt was answered with then. */
+export interface TurnEnd {
+  readonly turnId: string;
+  readonly reason: DoneReason;
+  readonly detail: "text" | "tool_ended" | "soft_stop" | "truncated" | "refusal" | "summary" | "no_summary" | "cancel" | "redirect" | "approval_cancelled" | "shutdown" | "same_error_cap" | "provider" | "auth" | "billing" | "empty_response" | "incomplete_response" | "context_full" | "invalid" | "persistence" | "internal" | "tokens" | "cost" | "wall_time" | "same_call" | "cycle" | "empty_results";
+  readonly usage: TurnUsage;
+}
+
 /** What the prompt's result says besides ACP's `stopReason`. */
 export interface TurnResult {
   readonly turnId: string;
@@ -675,6 +699,24 @@ export interface UndoCommand {
   readonly turn?: boolean;
 }
 
+/** `_meta["agent-server"]` of an update: what ACP has no field for. What is absent is not said. */
+export interface UpdateTerms {
+  /** Of `tool_call_update`: the next piece of the raw JSON that the model is writing. */
+  readonly argumentsDelta?: string | null;
+  /** The `messageId` whose text is void: the answer broke off and starts again. */
+  readonly discarded?: string | null;
+  /** Of a call that ended: its outcome in a few words. */
+  readonly summary?: string | null;
+  /** Of a call that ended: why it failed, one word; `denied` when the person said no. */
+  readonly code?: string | null;
+  /** Of a call that ended: whether it touched the world. */
+  readonly effect?: "none" | "confirmed" | "unknown" | null;
+  /** Of a call that ended: how long it ran. */
+  readonly seconds?: number | null;
+  /** Of `session_info_update`, in a replay: everything of that turn has been shown. */
+  readonly turnEnd?: TurnEnd | null;
+}
+
 /** One diagnostic, as in LSP. */
 export interface WireDiagnostic {
   readonly range: Range;
@@ -700,6 +742,7 @@ export interface ClientRequests {
   readonly "agent/session/set_config_option": { readonly params: SetSessionConfigOptionRequest; readonly result: SetSessionConfigOptionResponse };
   readonly "agent/session/steer": { readonly params: SteerTurn; readonly result: TurnSteered };
   readonly "agent/edit/resolve": { readonly params: ResolveEdit; readonly result: EditResolved };
+  readonly "agent/edit/get": { readonly params: GetEdit; readonly result: EditProposed };
   readonly "agent/edit/content": { readonly params: EditContentRequest; readonly result: EditContent };
   readonly "agent/edit/revert": { readonly params: RevertEdit; readonly result: EditReverted };
   readonly "agent/checkpoint/list": { readonly params: ListCheckpoints; readonly result: CheckpointList };
