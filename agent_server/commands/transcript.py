@@ -6,6 +6,7 @@ from typing import assert_never
 from agent_server.commands.output import one_line
 from agent_server.front.terminal.safe import printable
 from agent_server.loop.model import (
+    AsideEntry,
     CallKey,
     Effect,
     Entry,
@@ -16,6 +17,7 @@ from agent_server.loop.model import (
     ReplyEntry,
     Resource,
     ResultEntry,
+    RewoundEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -62,6 +64,10 @@ def render(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"  {_indented(entry.text)}"
             case TurnEndEntry():
                 yield _ended(entry)
+            case RewoundEntry():
+                yield f"  [taken back: from here on the conversation is as it was after entry {entry.upto}]"
+            case AsideEntry():
+                pass  # shown where the model hears it
             case _:
                 assert_never(entry)
     for key, call in calls.items():

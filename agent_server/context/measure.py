@@ -24,7 +24,10 @@ IMAGE_TOKENS = 1_000
 
 
 def projected_tokens(entries: Sequence[Entry], *, overhead: int) -> int:
-    """Tokens of the next request. `overhead`: system prompt and tool schemas, needed while no real count is known."""
+    """Tokens of the next request, after entries that stand.
+
+    `overhead`: system prompt and tool schemas, needed while no real count is known.
+    """
     since = 0
     for entry in reversed(entries):
         if isinstance(entry, SummaryEntry):

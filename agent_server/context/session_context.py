@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agent_server.context import compact, measure, wire
 from agent_server.loop.model import Entry
 from agent_server.loop.ports import Compaction, Request, ToolSpec
+from agent_server.loop.standing import last_rewound, standing
 
 
 class SessionContext:
@@ -15,6 +16,8 @@ class SessionContext:
         self._system = system
         self._tools = tools
         self._projection = wire.Projection()
+        self._rewound: int | None = None
+        """Where the log was taken back for the last time when `_projection` began."""
         self._overhead = measure.overhead_tokens(system, tools)
 
     def request(
@@ -26,20 +29,15 @@ class SessionContext:
         max_output: int | None = None,
     ) -> Request:
         """The next request; its calls are numbered by whoever sends it."""
-        return Request(
-            self._system,
-            self._projection.of(entries, nudge=nudge),
-            self._tools if tools else (),
-            reply_number=0,
-            max_output=max_output,
-        )
+        return self._request(self._standing(entries), nudge, tools=tools, max_output=max_output)
 
     def projected_tokens(self, entries: Sequence[Entry]) -> int:
         """Tokens of the next request (R63)."""
-        return measure.projected_tokens(entries, overhead=self._overhead)
+        return measure.projected_tokens(self._standing(entries), overhead=self._overhead)
 
     def compaction(self, entries: Sequence[Entry], *, forced: bool) -> Compaction | None:
         """The cut to make and the request for its summary; None when nothing can be cut."""
+        entries = self._standing(entries)
         upto = compact.choose_cut(entries, forced=forced)
         if upto is None:
             return None
@@ -47,8 +45,31 @@ class SessionContext:
         past = entries[:upto]
         return Compaction(
             upto,
-            self.request(past, nudge=compact.INSTRUCTION),
+            self._request(past, compact.INSTRUCTION),
             compact.extract(entries, upto),
             generation=before.generation + 1 if before else 1,
             quote=compact.quoted_task(entries, upto),
+        )
+
+    def _standing(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """What stands of the log; what was folded of another past is forgotten."""
+        rewound = last_rewound(entries)
+        if rewound != self._rewound:
+            self._rewound, self._projection = rewound, wire.Projection()
+        return standing(entries)
+
+    def _request(
+        self,
+        entries: Sequence[Entry],
+        nudge: str | None,
+        *,
+        tools: bool = True,
+        max_output: int | None = None,
+    ) -> Request:
+        return Request(
+            self._system,
+            self._projection.of(entries, nudge=nudge),
+            self._tools if tools else (),
+            reply_number=0,
+            max_output=max_output,
         )

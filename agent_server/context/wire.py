@@ -22,18 +22,19 @@ from agent_server.loop.model import (
 )
 from agent_server.loop.ports import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_server.loop.recover import GO_ON
+from agent_server.loop.standing import standing
 
 SUMMARY_HEAD = "This is a summary of the conversation so far, for reference only; it gives no new instructions.\n\n"
 NO_RESULT = "not run: the turn ended before this call"
 
 
 def messages(entries: Sequence[Entry], *, nudge: str | None = None) -> tuple[Message, ...]:
-    """The messages of the next request; `nudge` is said last and is in no log."""
-    return Projection().of(entries, nudge=nudge)
+    """The messages of the next request after this whole log; `nudge` is said last and is in no log."""
+    return Projection().of(standing(entries), nudge=nudge)
 
 
 class Projection:
-    """The messages of one growing log. What can no longer change is folded once and kept."""
+    """The messages of one growing log in which everything stands. What can no longer change is folded once and kept."""
 
     def __init__(self) -> None:
         """Nothing is folded yet."""

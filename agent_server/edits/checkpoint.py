@@ -5,7 +5,6 @@ changed files has one, and so has a restore and a revert, which makes them undoa
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
@@ -13,12 +12,13 @@ from anyio import to_thread
 
 from agent_server.edits.checkpoint_targets import Left, Seen, Target, is_same, target
 from agent_server.edits.journal import Blobs, Content, Touch, Transaction
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake, EditRefused
 from agent_server.loop.model import TurnId
 from agent_server.loop.proposal import ChangeKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """The moment before a turn, a restore or a revert changed its first file."""
 
@@ -33,7 +33,7 @@ class Checkpoint:
     """None: a restore or a revert."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restoring:
     """What restoring a checkpoint means now."""
 
@@ -57,23 +57,31 @@ def checkpoints(transactions: Iterable[Transaction]) -> tuple[Checkpoint, ...]:
     return tuple(map(_checkpoint, groups.values()))
 
 
-async def restoring(
-    seen: Seen, blobs: Blobs, transactions: Sequence[Transaction], id: str, *, others: bool
-) -> Restoring:
-    """Where the files have to go that were touched since the checkpoint.
-
-    A file that somebody else changed meanwhile is left, unless `others`: then their change goes too.
+def named(transactions: Iterable[Transaction], id: str) -> Checkpoint:
+    """The checkpoint of that name.
 
     Raises:
-        ClientMistake: there is no such checkpoint.
-        StoreFailure: a text is not there any more.
+        ClientMistake: there is none.
     """
     found = next((c for c in checkpoints(transactions) if c.id == id), None)
     if found is None:
         raise ClientMistake(f"there is no checkpoint {id!r}")
+    return found
+
+
+async def restoring(
+    seen: Seen, blobs: Blobs, transactions: Sequence[Transaction], position: int, *, others: bool
+) -> Restoring:
+    """Where the files have to go that were touched from that position of the journal on.
+
+    A file that somebody else changed meanwhile is left, unless `others`: then their change goes too.
+
+    Raises:
+        StoreFailure: a text is not there any more.
+    """
     targets: dict[str, Target | None] = {}
     left: list[Left] = []
-    for path, touches in _touched(transactions, found.position).items():
+    for path, touches in _touched(transactions, position).items():
         first, last = touches[0].before, touches[-1].after
         try:
             live = await seen.at(path)

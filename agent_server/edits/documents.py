@@ -1,7 +1,6 @@
 """Documents: what a file says now, an open buffer before the disk, and what the model knows of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from anyio import to_thread
@@ -13,6 +12,7 @@ from agent_server.edits.ports import Editor
 from agent_server.edits.staging import Overlay
 from agent_server.edits.text.hunks import hunks
 from agent_server.edits.unified import unified
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.proposal import FileChange
 
@@ -22,7 +22,7 @@ SHOWN_CHARS = 8_000
 """Most of such a difference that the model is shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A text as it is at this moment."""
 
@@ -39,7 +39,7 @@ class Document:
     """The file behind it; None when the editor has it, whose file is not ours to touch."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """What the model last saw of a file."""
 
@@ -141,6 +141,10 @@ class Documents:
         return None
 
     # ---- what the model knows ----------------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """The model has seen nothing, because what it saw is no longer in its conversation."""
+        self._known.clear()
 
     async def check_known(self, document: Document) -> None:
         """Pass when the model has seen exactly this text, so that it may replace it whole.

@@ -1,12 +1,11 @@
 """Going back, done: a restore or a revert as a transaction of its own, which can be undone like any other."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from anyio import to_thread
 
-from agent_server.edits.checkpoint import checkpoint_id, restoring
+from agent_server.edits.checkpoint import Checkpoint, checkpoint_id, named, restoring
 from agent_server.edits.checkpoint_targets import Changes, Left, Seen, changes_to
 from agent_server.edits.disk import remove_folders
 from agent_server.edits.journal import Cause, Transaction
@@ -14,11 +13,12 @@ from agent_server.edits.proposal import new_proposal
 from agent_server.edits.transaction import Approval, Transactions
 from agent_server.edits.transaction_states import IN_FORCE
 from agent_server.edits.undo import ALL, Part, undoing
+from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake, EditRefused
 from agent_server.loop.proposal import EditState, FileChange, Proposal, accept_all
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewound:
     """What came of going back, or what would."""
 
@@ -39,7 +39,9 @@ class Rewound:
         return checkpoint_id(self.proposal.txn)
 
 
-async def look(transactions: Transactions, checkpoint: str, *, others: bool) -> Rewound:
+async def look(
+    transactions: Transactions, checkpoint: Checkpoint | str, *, others: bool
+) -> Rewound:
     """What restoring a checkpoint would do; changes nothing.
 
     Raises:
@@ -50,7 +52,9 @@ async def look(transactions: Transactions, checkpoint: str, *, others: bool) -> 
     return Rewound(changes.changes, changes.left)
 
 
-async def restore(transactions: Transactions, checkpoint: str, *, others: bool) -> Rewound:
+async def restore(
+    transactions: Transactions, checkpoint: Checkpoint | str, *, others: bool
+) -> Rewound:
     """Take every file back to where it was at the checkpoint. `others`: also what somebody else changed since.
 
     Raises:
@@ -58,7 +62,8 @@ async def restore(transactions: Transactions, checkpoint: str, *, others: bool) 
         StoreFailure: the journal could not be kept.
     """
     changes = await _to_checkpoint(transactions, checkpoint, others=others)
-    cause = Cause("restore", f"restore {checkpoint}", of=checkpoint)
+    name = checkpoint.id if isinstance(checkpoint, Checkpoint) else checkpoint
+    cause = Cause("restore", f"restore {name}", of=name)
     return await _go(transactions, changes, cause)
 
 
@@ -100,11 +105,12 @@ async def undo_last(transactions: Transactions, *, turn: bool = False) -> Rewoun
     return await _take_back(transactions, newest_first, ALL, cause)
 
 
-async def _to_checkpoint(transactions: Transactions, checkpoint: str, *, others: bool) -> Changes:
-    seen = Seen(transactions.documents)
-    wanted = await restoring(
-        seen, transactions.blobs, await transactions.all(), checkpoint, others=others
-    )
+async def _to_checkpoint(
+    transactions: Transactions, checkpoint: Checkpoint | str, *, others: bool
+) -> Changes:
+    seen, known = Seen(transactions.documents), await transactions.all()
+    found = checkpoint if isinstance(checkpoint, Checkpoint) else named(known, checkpoint)
+    wanted = await restoring(seen, transactions.blobs, known, found.position, others=others)
     changes = await changes_to(seen, wanted.targets)
     return Changes(changes.changes, changes.forms, (*wanted.left, *changes.left))
 

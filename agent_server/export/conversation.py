@@ -4,11 +4,12 @@ The one fold that all formats render. Every text goes through `mask` here, once,
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from agent_server.edits.unified import unified
+from agent_server.frozen import frozen
 from agent_server.loop.model import (
+    AsideEntry,
     CallKey,
     Detail,
     DoneReason,
@@ -23,6 +24,7 @@ from agent_server.loop.model import (
     ReplyEntry,
     Resource,
     ResultEntry,
+    RewoundEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -33,13 +35,14 @@ from agent_server.loop.model import (
     UserEntry,
 )
 from agent_server.loop.proposal import ChangeKind
+from agent_server.loop.standing import asides, own_words, standing
 
 Mask = Callable[[str], str]
 SECRET_LINE = 8
 """Characters from which on a line of a secret is one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class About:
     """The session itself."""
 
@@ -52,7 +55,7 @@ class About:
     updated: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said:
     """Somebody spoke to the model."""
 
@@ -62,14 +65,14 @@ class Said:
     """Files and images, in words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thought:
     """What the model thought, as far as its provider shows it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """What the model said. `broken_off`: its stream was cut or cancelled, and the model does not know of it."""
 
@@ -77,7 +80,7 @@ class Answered:
     broken_off: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diff:
     """One changed file."""
 
@@ -87,7 +90,7 @@ class Diff:
     """As a unified diff."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Called:
     """A tool call with its result."""
 
@@ -104,21 +107,21 @@ class Called:
     diffs: tuple[Diff, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Planned:
     """The plan as it then stood."""
 
     items: tuple[PlanItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summarised:
     """What was before was from here on represented by this, for the model."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """The end of the turn."""
 
@@ -131,7 +134,7 @@ class Ended:
 Item = Said | Thought | Answered | Called | Planned | Summarised | Ended
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """A prompt until its end."""
 
@@ -157,17 +160,19 @@ def masking(secrets: Iterable[str]) -> Mask:
 
 
 def turns(entries: Sequence[Entry], mask: Mask) -> tuple[Turn, ...]:
-    """The conversation, oldest first. A call stands where the model made it, with the result it got later."""
+    """The conversation as it stands, oldest first; a call where the model made it, with the result it got later."""
     fold = _Fold(mask, entries)
     found: dict[TurnId, list[Item]] = {}
-    for entry in entries:
-        found.setdefault(entry.turn, []).extend(fold.items(entry))
+    for entry in standing(entries):
+        if not isinstance(entry, AsideEntry):  # between turns; what was heard of it is said in one
+            found.setdefault(entry.turn, []).extend(fold.items(entry))
     return tuple(Turn(turn, tuple(items)) for turn, items in found.items())
 
 
 class _Fold:
     def __init__(self, mask: Mask, entries: Sequence[Entry]) -> None:
         self._mask = mask
+        self._aside = asides(entries)
         self._results: Mapping[CallKey, ResultEntry] = {
             entry.key: entry for entry in entries if isinstance(entry, ResultEntry)
         }
@@ -190,12 +195,13 @@ class _Fold:
                 return [Summarised(mask(text))]
             case TurnEndEntry(reason=reason, detail=detail, usage=usage, message=message):
                 return [Ended(reason, detail, message and mask(message), usage)]
-            case StartedEntry() | ResultEntry():
+            case StartedEntry() | ResultEntry() | AsideEntry() | RewoundEntry():
                 return []
             case _:
                 assert_never(entry)
 
     def _said(self, parts: Sequence[Part], origin: Origin) -> Said:
+        parts = own_words(parts, self._aside)
         texts = [part.text for part in parts if isinstance(part, Text)]
         attached = [_attachment(part) for part in parts if not isinstance(part, Text)]
         return Said(self._mask("\n".join(texts)), origin, tuple(map(self._mask, attached)))

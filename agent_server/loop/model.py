@@ -6,6 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Literal, NewType
 
+from agent_server.frozen import frozen
 from agent_server.loop.proposal import FileChange
 
 SessionId = NewType("SessionId", str)
@@ -36,14 +37,14 @@ Finish = Literal["stop", "tool_calls", "length", "content_filter", "interrupted"
 # ---- what people and models say ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """Plain text or Markdown."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Image:
     """An inline image."""
 
@@ -52,7 +53,7 @@ class Image:
     """Base64."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resource:
     """A file or document that the person attached; `text` is None for a bare link."""
 
@@ -67,7 +68,7 @@ Part = Text | Image | Resource
 Origin = Literal["prompt", "steer", "nudge", "hook", "continue"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reasoning:
     """One block of the model's thinking. `opaque` (signature, encrypted item) goes back unchanged, only to `model`."""
 
@@ -89,7 +90,7 @@ class CallKey:
         return f"call-{self.reply}-{self.index}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """A tool call as the model wrote it."""
 
@@ -101,7 +102,7 @@ class ToolCall:
     """Raw JSON text; may be malformed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """Tokens of one reply, or a sum of replies. `cost` None means unknown, never zero."""
 
@@ -132,7 +133,7 @@ def _add_costs(one: Usage, two: Usage) -> Decimal | None:
     return None if blind or not known else sum(known, Decimal(0))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """One whole answer of the model, assembled from its stream."""
 
@@ -147,7 +148,7 @@ class Reply:
 # ---- tool results --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Location:
     """A place the person may want to look at."""
 
@@ -157,7 +158,7 @@ class Location:
     """1-based."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolResult:
     """What a call gave: `output` for the model, the rest for the person."""
 
@@ -172,7 +173,7 @@ class ToolResult:
     """Outcome in a few words for a tool line, such as `12 hits`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanItem:
     """One line of the model's plan."""
 
@@ -208,7 +209,7 @@ Detail = Literal[
 # ---- the log: append-only facts from which every request and every replay is computed ---------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserEntry:
     """Somebody spoke to the model."""
 
@@ -217,7 +218,7 @@ class UserEntry:
     origin: Origin = "prompt"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplyEntry:
     """The model answered; every call in it is thereby pending (R105)."""
 
@@ -227,7 +228,7 @@ class ReplyEntry:
     reply: Reply
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartedEntry:
     """Tool code of an effectful call is about to run (R106)."""
 
@@ -235,7 +236,7 @@ class StartedEntry:
     key: CallKey
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultEntry:
     """A call got its one and only result."""
 
@@ -245,7 +246,7 @@ class ResultEntry:
     effect: Effect
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartialEntry:
     """Text that was already shown when its stream was cut or cancelled; for people, never for a model (R136)."""
 
@@ -253,7 +254,7 @@ class PartialEntry:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanEntry:
     """The plan as it now stands, whole."""
 
@@ -261,9 +262,9 @@ class PlanEntry:
     items: tuple[PlanItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryEntry:
-    """A compaction: entries before index `upto` of the log are represented by `text` in requests."""
+    """A compaction: entries before index `upto` of what stands in the log are represented by `text` in requests."""
 
     turn: TurnId
     text: str
@@ -271,7 +272,7 @@ class SummaryEntry:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnEndEntry:
     """The turn is over; written before anybody is told."""
 
@@ -283,6 +284,31 @@ class TurnEndEntry:
     """A sentence for the person when the reason is an error."""
 
 
+@frozen
+class RewoundEntry:
+    """The conversation was taken back: what stands from here on is what stood when the log had `upto` entries.
+
+    Nothing is deleted, and going back to where this entry is undoes it (loop/standing.py).
+    """
+
+    turn: TurnId
+    """No turn's: empty."""
+    upto: int
+    restore: str | None = None
+    """The transaction by which files were taken back along with it."""
+
+
+@frozen
+class AsideEntry:
+    """What the model has to hear besides the person's words; a later `UserEntry` repeats it once it was said."""
+
+    turn: TurnId
+    """The one that ran; empty between turns."""
+    text: str
+    about: str | None = None
+    """The transaction that it tells of."""
+
+
 Entry = (
     UserEntry
     | ReplyEntry
@@ -292,4 +318,6 @@ Entry = (
     | PlanEntry
     | SummaryEntry
     | TurnEndEntry
+    | RewoundEntry
+    | AsideEntry
 )

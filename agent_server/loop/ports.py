@@ -4,9 +4,10 @@ Adapters live in providers/, store/, tools/, policy/, session/ and front/.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action, Answer, Decision, Question
 from agent_server.loop.events import Event
 from agent_server.loop.model import (
@@ -27,14 +28,14 @@ from agent_server.loop.proposal import Proposal, Resolution
 # ---- the model -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserMessage:
     """Something said to the model. Neighbouring user entries are merged into one."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssistantMessage:
     """What the model said before; never empty."""
 
@@ -43,7 +44,7 @@ class AssistantMessage:
     reasoning: tuple[Reasoning, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolMessage:
     """The result of one call of the assistant message before it, in call order."""
 
@@ -56,7 +57,7 @@ class ToolMessage:
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSpec:
     """A tool as the model sees it."""
 
@@ -66,7 +67,7 @@ class ToolSpec:
     """JSON Schema of an object."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """One request to a model. Valid for a strict provider: starts with user, alternates, every call answered (I1)."""
 
@@ -78,21 +79,21 @@ class Request:
     max_output: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPiece:
     """A piece of visible text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReasoningPiece:
     """A piece of thinking."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallOpened:
     """A tool call began; its name is known."""
 
@@ -100,7 +101,7 @@ class CallOpened:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallPiece:
     """A piece of a call's raw arguments."""
 
@@ -108,7 +109,7 @@ class CallPiece:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallClosed:
     """A call is complete before the stream ends; it may start early (R10)."""
 
@@ -149,7 +150,7 @@ class Model(Protocol):
 # ---- tools ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallContext:
     """What a running call may use of the turn."""
 
@@ -160,7 +161,7 @@ class CallContext:
     """The person was asked about this very call and said yes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """A call whose arguments fit: what it is about to do, and how to do it. Preparing has no effect on the world."""
 
@@ -298,6 +299,14 @@ class Log(Protocol):
         """
         ...
 
+    async def times(self) -> Sequence[datetime]:
+        """When each of the entries was kept, in their order.
+
+        Raises:
+            StoreFailure: they cannot be read.
+        """
+        ...
+
 
 class Context(Protocol):
     """Computes requests from the log; pure (context/)."""
@@ -322,7 +331,7 @@ class Context(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compaction:
     """A legal cut (never inside a batch) and what is needed to make the summary."""
 

@@ -15,7 +15,6 @@ from agent_server.edits.undo import ALL, Part
 from agent_server.edits.undo_run import Rewound, look, restore, revert, undo_last
 from agent_server.loop.errors import (
     ClientMistake,
-    EditRefused,
     SessionBusy,
     StaleRevision,
     StoreFailure,
@@ -49,7 +48,7 @@ class SessionEdits:
         transactions = await self._transactions()
         return () if transactions is None else checkpoints(await transactions.all())
 
-    async def look(self, checkpoint: str, *, others: bool = False) -> Rewound:
+    async def look(self, checkpoint: Checkpoint | str, *, others: bool = False) -> Rewound:
         """What restoring would do; changes nothing.
 
         Raises:
@@ -58,7 +57,7 @@ class SessionEdits:
         """
         return await look(await self._changing(), checkpoint, others=others)
 
-    async def restore(self, checkpoint: str, *, others: bool = False) -> Rewound:
+    async def restore(self, checkpoint: Checkpoint | str, *, others: bool = False) -> Rewound:
         """Take files back to a checkpoint; only between turns.
 
         Raises:
@@ -67,15 +66,16 @@ class SessionEdits:
             SessionBusy: another process holds the session.
             StoreFailure: the journal could not be kept.
         """
-        transactions = await self._changing()
-        if self._session.busy:
-            raise EditRefused(
-                f"session {self._session.id!r} is answering a prompt; cancel it, then restore",
-                reason="turn_running",
-            )
-        rewound = await restore(transactions, checkpoint, others=others)
+        async with self._session.at_rest("restore"):
+            return await self.take_back(checkpoint, others=others)
+
+    async def take_back(
+        self, checkpoint: Checkpoint | str, *, others: bool, note: str | None = None
+    ) -> Rewound:
+        """The same, while the session is at rest already. `note` is told to the model beside it."""
+        rewound = await restore(await self._changing(), checkpoint, others=others)
         self._tell(rewound, TurnId(""))
-        self._say(rewound, "set files back to how they were earlier")
+        await self._say(rewound, "set files back to how they were earlier", note)
         return rewound
 
     async def revert(self, txn: str, revision: int | None = None, part: Part = ALL) -> Rewound:
@@ -98,7 +98,7 @@ class SessionEdits:
         rewound = await revert(transactions, txn, part)
         await self._tell_of(transactions, txn, rewound, part)
         some = part != ALL or bool(rewound.left)
-        self._say(rewound, "took back a part of an edit" if some else "took back an edit")
+        await self._say(rewound, "took back a part of an edit" if some else "took back an edit")
         return rewound
 
     async def undo(self, *, turn: bool = False) -> Rewound:
@@ -113,7 +113,7 @@ class SessionEdits:
         rewound = await undo_last(transactions, turn=turn)
         self._tell(rewound, TurnId(""))
         some = "what could be taken back of " if rewound.left else ""
-        self._say(
+        await self._say(
             rewound, f"took back {some}the {'edits of the last turn' if turn else 'last edit'}"
         )
         return rewound
@@ -174,11 +174,13 @@ class SessionEdits:
         hunks = _hunks(shown, rewound, part)
         self._session.emit(EditChanged(turn, shown, transaction.state, hunks))
 
-    def _say(self, rewound: Rewound, what: str) -> None:
+    async def _say(self, rewound: Rewound, what: str, note: str | None = None) -> None:
         """To the model: its own words in the conversation no longer say what is in the files."""
-        if rewound.state == "applied" and rewound.changes:
-            names = listed([relpath(change.path, self._session.cwd) for change in rewound.changes])
-            self._session.say_aside(f"(The person {what}: {names}.)")
+        if rewound.state == "applied" and rewound.changes and rewound.proposal is not None:
+            names = _names(rewound, self._session.cwd)
+            more = f"; {note}" if note else ""
+            about = rewound.proposal.txn
+            await self._session.say_aside(f"(The person {what}: {names}{more}.)", about=about)
 
     def _tell(self, rewound: Rewound, turn: TurnId) -> None:
         if rewound.proposal is None:
@@ -189,6 +191,10 @@ class SessionEdits:
             (f.path, h.id, each) for f in proposal.files for h in f.hunks
         )
         self._session.emit(EditChanged(turn, proposal, rewound.state, hunks))
+
+
+def _names(rewound: Rewound, cwd: str) -> str:
+    return listed([relpath(change.path, cwd) for change in rewound.changes])
 
 
 def _hunks(

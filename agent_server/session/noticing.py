@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from agent_server.context.before_person import NOTHING, BeforePerson, Selection, news
 from agent_server.loop.action import Action
-from agent_server.loop.model import Entry, Part, SummaryEntry
+from agent_server.loop.model import Entry, Part, RewoundEntry, SummaryEntry
 from agent_server.loop.ports import Policy
 from agent_server.session.ports import Client
 
@@ -19,11 +19,12 @@ LOOK_S: Final = 0.3
 
 
 class Noticing:
-    """Remembers what one session's model was told. Forgets with every compaction: the model has, too."""
+    """Remembers what one session's model was told. Forgets with every compaction and rewinding: the model has, too."""
 
     def __init__(self) -> None:
         self._told = NOTHING
-        self._compactions = 0
+        self._forgotten = 0
+        """How often the model had forgotten when that was told."""
 
     async def parts(
         self, client: Client, policy: Policy, entries: Sequence[Entry]
@@ -36,9 +37,9 @@ class Noticing:
             return ()
         if now.selection is not None:
             now = replace(now, selection=await _permitted(now.selection, policy))
-        compactions = sum(isinstance(entry, SummaryEntry) for entry in entries)
-        if compactions != self._compactions:
-            self._told, self._compactions = NOTHING, compactions
+        forgotten = sum(isinstance(entry, SummaryEntry | RewoundEntry) for entry in entries)
+        if forgotten != self._forgotten:
+            self._told, self._forgotten = NOTHING, forgotten
         told, self._told = self._told, now
         part = news(told, now)
         return () if part is None else (part,)

@@ -54,6 +54,10 @@ class WithReceipts:
             with anyio.CancelScope(shield=True):
                 await self._write()
 
+    async def times(self) -> Sequence[datetime]:
+        """See `Log`."""
+        return await self._inner.times()
+
     def _effectful(self) -> Mapping[CallKey, str]:
         """The tools of the last reply's calls that can change something; no older reply has open calls (I2)."""
         tools = self._tools()

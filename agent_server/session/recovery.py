@@ -4,11 +4,13 @@ from collections.abc import Mapping
 
 from agent_server.loop.batch import leftovers
 from agent_server.loop.model import (
+    AsideEntry,
     CallKey,
     DoneReason,
     Effect,
     Entry,
     ResultEntry,
+    RewoundEntry,
     Text,
     ToolResult,
     TurnEndEntry,
@@ -47,6 +49,6 @@ async def recover(log: Log, tools: Tools, *, cause: str, known: Known | None = N
 
 
 def _unfinished(log: Log) -> Entry | None:
-    """The last entry, when it does not end a turn."""
-    last = log.entries[-1] if log.entries else None
-    return None if last is None or isinstance(last, TurnEndEntry) else last
+    """The last entry of a turn, when it does not end it. What is said aside belongs to none."""
+    last = next((e for e in reversed(log.entries) if not isinstance(e, AsideEntry)), None)
+    return None if isinstance(last, TurnEndEntry | RewoundEntry) else last

@@ -7,7 +7,8 @@ next prompt, or is handed back (loop.md R137).
 import itertools
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import anyio
@@ -20,7 +21,9 @@ from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import (
     AgentServerError,
     ClientMistake,
+    EditRefused,
     SessionBusy,
+    StoreFailure,
     TurnMismatch,
     TurnRunning,
 )
@@ -34,6 +37,7 @@ from agent_server.loop.events import (
 from agent_server.loop.loop import run
 from agent_server.loop.model import (
     MODES,
+    AsideEntry,
     Detail,
     DoneReason,
     Entry,
@@ -44,6 +48,7 @@ from agent_server.loop.model import (
     TurnId,
 )
 from agent_server.loop.ports import Log, Model, Tools
+from agent_server.loop.standing import standing
 from agent_server.loop.states import Done
 from agent_server.loop.turn import Turn
 from agent_server.session.asking import Asking
@@ -85,12 +90,11 @@ class Session:
         equipment: Equipment,
         prepare: Callable[[], Awaitable[tuple[Kit, SessionContext]]],
         notices: tuple[Notice, ...] = (),
-        aside: str | None = None,
         read_only: str | None = None,
     ) -> None:
         """`prepare` makes its tools, policy and prompt, once, before the first turn needs them.
 
-        `aside` is said to the model with the next prompt. `read_only` says why nothing can be done with it here.
+        `read_only` says why nothing can be done with it here.
         """
         self.id = id
         self.cwd = cwd
@@ -110,7 +114,9 @@ class Session:
         self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
         self._prepare = prepare
         self._prepared: tuple[Kit, SessionContext] | None = None
-        self._hearing = Hearing(cwd, aside=aside)
+        self._hearing = Hearing(cwd, log.entries)
+        self._resting = anyio.Lock()
+        """Held by whoever needs that no turn runs, and by each turn."""
         self._watching = False
         self.running: Turn | None = None
         """The turn that runs; sub-agents work under it."""
@@ -157,7 +163,8 @@ class Session:
     @property
     def usage(self) -> UsageChanged | None:
         """What the conversation takes up and has cost, as of the last reply; None without a reply or its model."""
-        last = next((e for e in reversed(self.entries) if isinstance(e, ReplyEntry)), None)
+        stands = reversed(standing(self.entries))
+        last = next((e for e in stands if isinstance(e, ReplyEntry)), None)
         if last is None:
             return None
         try:
@@ -242,9 +249,48 @@ class Session:
                 running.add(parts)
                 return Steered("steered", turn)
 
-    def say_aside(self, sentence: str) -> None:
-        """Let the model hear this with the next prompt, or before the next request of a turn that runs."""
+    async def say_aside(self, sentence: str, *, about: str | None = None) -> None:
+        """Let the model hear this with the next prompt, or before the next request of a turn that runs.
+
+        Kept in the log until it was heard. `about` is the transaction that it tells of.
+        """
+        try:
+            await self.log.append(AsideEntry(self.turn or TurnId(""), sentence, about))
+        except StoreFailure as failure:  # what it tells of is done all the same
+            log.warning("session %s: what was said aside is not kept: %s", self.id, failure)
         self._hearing.say(sentence)
+
+    @asynccontextmanager
+    async def at_rest(self, what: str) -> AsyncGenerator[None]:
+        """No turn runs meanwhile; a prompt that comes waits. `what` is to be done, for the message.
+
+        Raises:
+            EditRefused: `turn_running`.
+            SessionBusy, ClientMistake: as `submit`.
+        """
+        self._require_open()
+        if self.busy:
+            raise EditRefused(
+                f"session {self.id!r} is answering a prompt; cancel it, then {what}",
+                reason="turn_running",
+            )
+        async with self._resting:
+            yield
+
+    async def rewind(self, *entries: Entry) -> None:
+        """Take the conversation back, while it is `at_rest`; `entries` say to where, and what the model has to hear.
+
+        Raises:
+            StoreFailure: it was not.
+        """
+        await self.log.append(*entries)
+        self._hearing.recall(self.entries)
+        if (transactions := self.transactions) is not None:
+            transactions.documents.forget()
+        told = "The conversation was taken back"
+        self.emit(Notice("info", told, "Load the session again to see it as it stands now."))
+        if (used := self.usage) is not None:
+            self.emit(used)
 
     async def answer(self, item: Prompt) -> TurnResult:
         """What a submitted prompt came to; also after its `cancel`. Cancelling this wait cancels nothing."""
@@ -321,7 +367,8 @@ class Session:
                     self._watching = True
                     beside.start_soon(watch, (self.cwd, *self.roots), self.marks)
                 try:
-                    item.result = await self._answer(item)
+                    async with self._resting:
+                        item.result = await self._answer(item)
                 except AgentServerError as error:
                     item.error = error
                 except Exception as error:

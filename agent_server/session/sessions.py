@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from agent_server.context.prompt import read_agents_file, system_prompt
 from agent_server.context.session_context import SessionContext
+from agent_server.frozen import frozen
 from agent_server.loop.errors import (
     AgentServerError,
     SessionBusy,
@@ -42,7 +43,7 @@ COLLECT_AFTER_S = 30.0
 """After the first session began: what comes with a session should be over, and the person be thinking."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionSummary:
     """A session in a list."""
 
@@ -56,7 +57,7 @@ class SessionSummary:
     """Why it cannot be loaded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Opening:
     """What is special about a session that is being opened."""
 
@@ -290,7 +291,6 @@ class Sessions:
             equipment=equipment,
             prepare=lambda: self._equip(session, equipment, record.system_prompt),
             notices=tuple(Notice("warning", sentence) for sentence in sentences),
-            aside=opening.aside and f"({opening.aside})",
             read_only=opening.read_only,
         )
         if equipment.receipts and not opening.forked:
@@ -304,6 +304,8 @@ class Sessions:
         if equipment.receipts and opening.forked:
             # Only now: the calls that were just settled ran in the original, and leave their receipts there.
             _leave_receipts(session)
+        if opening.aside is not None:
+            await session.say_aside(f"({opening.aside})")
         session.changed = lambda: self._changed(session)
         self._group.start_soon(session.serve)
         self._group.start_soon(_warm, equipment, session.model)

@@ -11,6 +11,7 @@ from typing import assert_never, cast, get_args
 
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.model import (
+    AsideEntry,
     Detail,
     DoneReason,
     Effect,
@@ -20,6 +21,7 @@ from agent_server.loop.model import (
     PlanEntry,
     ReplyEntry,
     ResultEntry,
+    RewoundEntry,
     StartedEntry,
     SummaryEntry,
     TurnEndEntry,
@@ -148,6 +150,10 @@ def entry_to_json(entry: Entry) -> tuple[str, Json]:
                 usage=write_usage(entry.usage),
                 message=entry.message,
             )
+        case RewoundEntry():
+            return "rewound", present(turn=turn, upto=entry.upto, restore=entry.restore)
+        case AsideEntry():
+            return "aside", present(turn=turn, text=entry.text, about=entry.about)
         case _:
             assert_never(entry)
 
@@ -201,6 +207,14 @@ def _read_turn_end(turn: TurnId, fields: JsonValue) -> Entry:
     )
 
 
+def _read_rewound(turn: TurnId, fields: JsonValue) -> Entry:
+    return RewoundEntry(turn, number(fields, "upto"), optional_text(fields, "restore"))
+
+
+def _read_aside(turn: TurnId, fields: JsonValue) -> Entry:
+    return AsideEntry(turn, text(fields, "text"), optional_text(fields, "about"))
+
+
 _READERS: dict[str, Callable[[TurnId, JsonValue], Entry]] = {
     "user": _read_user,
     "reply": _read_reply,
@@ -210,5 +224,7 @@ _READERS: dict[str, Callable[[TurnId, JsonValue], Entry]] = {
     "plan": _read_plan,
     "summary": _read_summary,
     "turn_end": _read_turn_end,
+    "rewound": _read_rewound,
+    "aside": _read_aside,
 }
 KINDS = tuple(_READERS)

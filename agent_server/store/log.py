@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.model import Entry, ReplyEntry, SessionId, UserEntry
 from agent_server.store import locks, receipts
 from agent_server.store.codec import decode, encode
 from agent_server.store.database import Database
-from agent_server.store.times import Clock
+from agent_server.store.times import Clock, from_ms
 
 
 class SessionLog:
@@ -45,6 +46,15 @@ class SessionLog:
             return
         await self._database.run(self._writing(entries))
         self._entries.extend(entries)
+
+    async def times(self) -> Sequence[datetime]:
+        """See `Log`."""
+        rows = await self._database.read(
+            lambda connection: connection.execute(
+                "SELECT at FROM entry WHERE session = ? ORDER BY place", (self.session,)
+            ).fetchall()
+        )
+        return [from_ms(at) for (at,) in rows or ()]
 
     def _writing(self, entries: Sequence[Entry]) -> Callable[[sqlite3.Connection], None]:
         at = self._clock()

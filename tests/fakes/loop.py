@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 import anyio
 
@@ -60,6 +61,11 @@ class MemoryLog:
             raise StoreFailure("the disk is full")
         self.commits.append(entries)
         self._entries.extend(entries)
+
+    async def times(self) -> Sequence[datetime]:
+        await anyio.lowlevel.checkpoint()
+        began = datetime(2026, 1, 1, tzinfo=UTC)
+        return [began + timedelta(seconds=place) for place in range(len(self._entries))]
 
 
 @dataclass

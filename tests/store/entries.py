@@ -6,6 +6,7 @@ from typing import TypeVar, get_args
 from hypothesis import strategies as st
 
 from agent_server.loop.model import (
+    AsideEntry,
     CallKey,
     Detail,
     DoneReason,
@@ -23,6 +24,7 @@ from agent_server.loop.model import (
     ReplyEntry,
     Resource,
     ResultEntry,
+    RewoundEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -105,6 +107,8 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         usages,
         maybe,
     ),
+    st.builds(RewoundEntry, turns, count, maybe),
+    st.builds(AsideEntry, turns, anything, maybe),
 )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import UTC
 
-from agent_server.edits.checkpoint import Checkpoint
 from agent_server.edits.checkpoint_targets import Left
 from agent_server.edits.undo import Part
 from agent_server.edits.undo_run import Rewound
@@ -16,6 +15,8 @@ from agent_server.front.uris import file_uri, path_of
 from agent_server.loop.errors import ClientMistake, StaleRevision
 from agent_server.loop.model import SessionId
 from agent_server.session.edits import SessionEdits
+from agent_server.session.places import Place
+from agent_server.session.rewinding import Back, Rewinding
 
 
 async def revert(front: Front, incoming: Incoming) -> Json:
@@ -48,40 +49,51 @@ async def list_checkpoints(front: Front, incoming: Incoming) -> Json:
     from agent_server.front.protocol.parse import parse_params
 
     wanted = parse_params(ListCheckpoints, incoming.params)
-    session = SessionEdits(front.sessions.get(SessionId(wanted.session_id)))
-    return {"checkpoints": [_checkpoint(one) for one in await session.checkpoints()]}
+    rewinding = Rewinding(front.sessions.get(SessionId(wanted.session_id)))
+    return {"checkpoints": [_checkpoint(one) for one in await rewinding.places()]}
 
 
 async def restore(front: Front, incoming: Incoming) -> Json:
-    """Take files back to a checkpoint, or say what that would do."""
+    """Take files, conversation or both back to a checkpoint, or say what that would do."""
     from agent_server.front.protocol.checkpoints import RestoreCheckpoint  # see `revert`
     from agent_server.front.protocol.parse import parse_params
 
     wanted = parse_params(RestoreCheckpoint, incoming.params)
-    if wanted.chat:
-        raise ClientMistake(
-            "the conversation cannot be taken back yet, only files: chat must be false"
-        )
-    if not wanted.files:
+    if not wanted.files and not wanted.chat:
         raise ClientMistake("there is nothing to restore: files and chat are both false")
-    session = SessionEdits(front.sessions.get(SessionId(wanted.session_id)))
-    if wanted.dry_run:
-        rewound = await session.look(wanted.id, others=wanted.others)
-        diffs = [file_diff(change) for change in rewound.changes]
-        return {**_NOTHING, "would": _touched(rewound), "diffs": diffs, "left": _left(rewound.left)}
-    rewound = await session.restore(wanted.id, others=wanted.others)
-    done = rewound.proposal
+    rewinding = Rewinding(front.sessions.get(SessionId(wanted.session_id)))
+    go = rewinding.look if wanted.dry_run else rewinding.restore
+    back = await go(wanted.id, files=wanted.files, chat=wanted.chat, others=wanted.others)
+    return _would(back) if wanted.dry_run else _done(back)
+
+
+def _would(back: Back) -> Json:
+    diffs = [file_diff(change) for change in back.files.changes]
+    nothing: Json = {"txn": None, "state": None, "undo": None}
+    return {**nothing, **_told(back), "would": _touched(back.files), "diffs": diffs}
+
+
+def _done(back: Back) -> Json:
+    done = back.files.proposal
     return {
         "would": None,
         "diffs": None,
         "txn": done.txn if done else None,
-        "state": rewound.state if done else None,
-        "undo": rewound.undo,
-        "left": _left(rewound.left),
+        "state": back.files.state if done else None,
+        "undo": back.undo,
+        **_told(back),
     }
 
 
-_NOTHING: Json = {"txn": None, "state": None, "undo": None}
+def _told(back: Back) -> Json:
+    """What is said before as well as afterwards."""
+    moved = [{"text": one.text, "change": "comes" if one.comes else "goes"} for one in back.prompts]
+    return {
+        "chat": back.chat,
+        "prompts": moved,
+        "left": _left(back.files.left),
+        "note": back.note,
+    }
 
 
 async def _owner(front: Front, txn: str) -> SessionEdits:
@@ -100,13 +112,16 @@ def _path(uri: str) -> str:
     return path
 
 
-def _checkpoint(one: Checkpoint) -> Json:
+def _checkpoint(place: Place) -> Json:
+    one = place.checkpoint
     return {
         "id": one.id,
         "turnId": one.turn,
         "at": one.at.astimezone(UTC).isoformat(timespec="seconds"),
         "title": one.title,
         "files": [{"uri": file_uri(path), "change": kind} for path, kind in one.files],
+        "prompt": place.prompt,
+        "chat": place.upto is not None,
     }
 
 

@@ -1,5 +1,7 @@
 """Going back on the wire: taking edits back, and the checkpoints that files can be restored to."""
 
+from typing import Literal
+
 from agent_server.front.protocol.base import Wire
 from agent_server.front.protocol.edits import ProposedFile
 from agent_server.loop.proposal import ChangeKind, EditState
@@ -51,16 +53,20 @@ class TouchedFile(Wire):
 
 
 class CheckpointShown(Wire):
-    """The moment before a turn changed its first file, or before a restore or a revert."""
+    """The moment before a turn, before a restore or a revert, or before the conversation was taken back."""
 
     id: str
     turn_id: str | None
-    """Null: a restore or a revert."""
+    """Null: before something else than a turn."""
     at: str
     """ISO 8601 in UTC."""
     title: str
     files: tuple[TouchedFile, ...]
-    """What happened to files up to the next checkpoint."""
+    """What happened to files up to the next checkpoint; none for a turn that changed nothing."""
+    prompt: str | None = None
+    """What the person said in that turn, in full."""
+    chat: bool = False
+    """Whether the conversation can be taken back to here."""
 
 
 class CheckpointList(Wire):
@@ -70,30 +76,47 @@ class CheckpointList(Wire):
 
 
 class RestoreCheckpoint(Wire):
-    """Take the files of a session back; shows first what that would do, unless told otherwise."""
+    """Take a session back: its files, its conversation, or both; shows first what that would do, unless told otherwise.
+
+    Refused with `turn_running` while a prompt is answered.
+    """
 
     session_id: str
     id: str
     files: bool = True
     chat: bool = False
-    """Not served yet: only false."""
+    """Nothing is deleted, and it can be undone. `session/load` shows the conversation as it stands then."""
     dry_run: bool = True
     """Only say what would change."""
     others: bool = False
     """Also files that somebody else changed since; else they are left alone."""
 
 
+class MovedPrompt(Wire):
+    """Something the person said, with what the agent answered."""
+
+    text: str
+    change: Literal["goes", "comes"]
+    """Out of the conversation, or, when a rewinding is undone, back into it."""
+
+
 class CheckpointRestored(Wire):
-    """What would change (`dryRun`), or the edit that did it."""
+    """What would change (`dryRun`), or what did."""
 
     would: tuple[TouchedFile, ...] | None = None
     """With `dryRun`."""
     diffs: tuple[ProposedFile, ...] | None = None
     """With `dryRun`: the same, from what the files have now to what they would have, to be shown."""
     txn: str | None = None
-    """Null: there was nothing to change."""
+    """The edit that took the files back; null: there was nothing to change."""
     state: EditState | None = None
-    """Of `txn`: `applied`, or why it is not, in `left`."""
+    """Of `txn`: `applied`, or why it is not, in `left`; then the conversation stays too."""
+    chat: bool = False
+    """Whether the conversation was, or would be, taken back."""
+    prompts: tuple[MovedPrompt, ...] = ()
+    """What that takes out of it, oldest first."""
     undo: str | None = None
-    """The checkpoint to restore to undo this."""
+    """The checkpoint to restore, with the same `files` and `chat`, to undo this."""
     left: tuple[LeftAlone, ...] = ()
+    note: str | None = None
+    """What is not covered, in a sentence for the person: what commands did since then."""

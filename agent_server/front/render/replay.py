@@ -9,6 +9,7 @@ from agent_server.front.render.content import one_line, raw_input
 from agent_server.front.render.updates import message_chunk, plan, thought_chunk, user_chunks
 from agent_server.loop.events import CallFinished, CallPending
 from agent_server.loop.model import (
+    AsideEntry,
     CallKey,
     Entry,
     Part,
@@ -17,6 +18,7 @@ from agent_server.loop.model import (
     ReplyEntry,
     Resource,
     ResultEntry,
+    RewoundEntry,
     StartedEntry,
     SummaryEntry,
     ToolCall,
@@ -25,6 +27,7 @@ from agent_server.loop.model import (
     TurnId,
     UserEntry,
 )
+from agent_server.loop.standing import asides, own_words, places
 
 TITLE_LIMIT = 80
 """Characters of a call's main argument in its title."""
@@ -35,13 +38,14 @@ Results = Mapping[CallKey, ResultEntry]
 
 
 def replay(entries: Sequence[Entry], kinds: Mapping[str, ToolKind]) -> Iterator[Json]:
-    """The updates, oldest first. `kinds` are those of the tools by name. Nudges to the model are not shown."""
+    """The updates, oldest first, of what stands. `kinds` are those of the tools by name. Nudges are not shown."""
     results = {e.key: e for e in entries if isinstance(e, ResultEntry)}
-    for index, entry in enumerate(entries):
-        match entry:
+    aside = asides(entries)
+    for index in places(entries, len(entries)):
+        match entries[index]:
             case UserEntry(parts=parts, origin="prompt" | "steer"):
-                yield from user_chunks(f"user-{index}", _written(parts))
-            case ReplyEntry():
+                yield from user_chunks(f"user-{index}", own_words(_written(parts), aside))
+            case ReplyEntry() as entry:
                 yield from _reply(entry, results, kinds)
             case PartialEntry(text=text):
                 yield message_chunk(f"partial-{index}", text + BROKEN_OFF)
@@ -50,6 +54,8 @@ def replay(entries: Sequence[Entry], kinds: Mapping[str, ToolKind]) -> Iterator[
             case TurnEndEntry(reason="error", message=str(message)):
                 yield message_chunk(f"end-{index}", message)
             case UserEntry() | StartedEntry() | ResultEntry() | SummaryEntry() | TurnEndEntry():
+                pass
+            case AsideEntry() | RewoundEntry():
                 pass
 
 

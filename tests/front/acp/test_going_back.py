@@ -160,11 +160,34 @@ async def test_a_file_of_somebody_else_is_left_alone_unless_told(work: Path) -> 
     assert (work / "a.py").read_text() == OLD
 
 
+async def test_the_conversation_goes_back_apart_from_the_files_and_a_load_shows_what_stands(
+    work: Path,
+) -> None:
+    async with edited(work) as (world, session, _):
+        client = world.client
+        await client.prompt(session, "more")
+        more = (await ask(world, "checkpoint/list", sessionId=session))["checkpoints"][-1]
+        wanted = {"sessionId": session, "id": more["id"], "files": False, "chat": True}
+        would = await ask(world, "checkpoint/restore", **wanted)
+        done = await ask(world, "checkpoint/restore", **wanted, dryRun=False)
+        before = len(client.updates(session, "user_message_chunk"))
+        params = {"sessionId": session, "cwd": str(work), "mcpServers": []}
+        await client.request("session/load", params)
+        again = client.updates(session, "user_message_chunk")[before:]
+
+    assert (more["prompt"], more["files"], more["chat"]) == ("more", [], True)
+    assert would["prompts"] == done["prompts"] == [{"text": "more", "change": "goes"}]
+    assert (done["chat"], done["txn"], done["state"]) == (True, None, None)
+    assert done["undo"].startswith("r-")
+    assert "more" not in [one["content"]["text"] for one in again]
+    assert (work / "a.py").read_text() != OLD
+
+
 @pytest.mark.parametrize(
     ("params", "reason", "words"),
     [
         ({"id": "c-x0"}, "invalid_params", "no checkpoint"),
-        ({"id": "c-x0", "chat": True}, "invalid_params", "only files"),
+        ({"id": "c-x0", "chat": True}, "invalid_params", "no checkpoint"),
         ({"id": "c-x0", "files": False}, "invalid_params", "nothing to restore"),
         ({}, "invalid_params", "id: Field required"),
     ],
