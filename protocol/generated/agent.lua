@@ -44,22 +44,27 @@
 ---@class agent.protocol.CheckpointList
 ---@field checkpoints agent.protocol.CheckpointShown[]
 
---- What would change (`dryRun`), or the edit that did it.
+--- What would change (`dryRun`), or what did.
 ---@class agent.protocol.CheckpointRestored
 ---@field would? agent.protocol.TouchedFile[] With `dryRun`.
 ---@field diffs? agent.protocol.ProposedFile[] With `dryRun`: the same, from what the files have now to what they would have, to be shown.
----@field txn? string Null: there was nothing to change.
----@field state? "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned" Of `txn`: `applied`, or why it is not, in `left`.
----@field undo? string The checkpoint to restore to undo this.
+---@field txn? string The edit that took the files back; null: there was nothing to change.
+---@field state? "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned" Of `txn`: `applied`, or why it is not, in `left`; then the conversation stays too.
+---@field chat? boolean Whether the conversation was, or would be, taken back.
+---@field prompts? agent.protocol.MovedPrompt[] What that takes out of it, oldest first.
+---@field undo? string The checkpoint to restore, with the same `files` and `chat`, to undo this.
 ---@field left? agent.protocol.LeftAlone[]
+---@field note? string What is not covered, in a sentence for the person: what commands did since then.
 
---- The moment before a turn changed its first file, or before a restore or a revert.
+--- The moment before a turn, before a restore or a revert, or before the conversation was taken back.
 ---@class agent.protocol.CheckpointShown
 ---@field id string
----@field turnId? string Null: a restore or a revert.
+---@field turnId? string Null: before something else than a turn.
 ---@field at string ISO 8601 in UTC.
 ---@field title string
----@field files agent.protocol.TouchedFile[] What happened to files up to the next checkpoint.
+---@field files agent.protocol.TouchedFile[] What happened to files up to the next checkpoint; none for a turn that changed nothing.
+---@field prompt? string What the person said in that turn, in full.
+---@field chat? boolean Whether the conversation can be taken back to here.
 
 --- What a client with our plugin declares.
 ---@class agent.protocol.ClientCapabilities
@@ -268,6 +273,11 @@
 ---@class agent.protocol.LookAtEditor
 ---@field sessionId string
 
+--- Something the person said, with what the agent answered.
+---@class agent.protocol.MovedPrompt
+---@field text string
+---@field change "goes" | "comes" Out of the conversation, or, when a rewinding is undone, back into it.
+
 --- Where the session works.
 ---@class agent.protocol.NewSessionCommand
 ---@field uri? string A folder; null: the first workspace folder.
@@ -369,12 +379,12 @@
 ---@field remember? "once" | "session" | "workspace"
 ---@field feedback? string Words for the model, mostly why not.
 
---- Take the files of a session back; shows first what that would do, unless told otherwise.
+--- Take a session back: its files, its conversation, or both; shows first what that would do, unless told otherwise.  Refused with `turn_running` while a prompt is answered.
 ---@class agent.protocol.RestoreCheckpoint
 ---@field sessionId string
 ---@field id string
 ---@field files? boolean
----@field chat? boolean Not served yet: only false.
+---@field chat? boolean Nothing is deleted, and it can be undone. `session/load` shows the conversation as it stands then.
 ---@field dryRun? boolean Only say what would change.
 ---@field others? boolean Also files that somebody else changed since; else they are left alone.
 

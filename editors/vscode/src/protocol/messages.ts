@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "109781dcfc7ac311";
+export const SCHEMA_HASH = "e2b8ddc36d16d561";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -88,31 +88,41 @@ export interface CheckpointList {
   readonly checkpoints: readonly CheckpointShown[];
 }
 
-/** What would change (`dryRun`), or the edit that did it. */
+/** What would change (`dryRun`), or what did. */
 export interface CheckpointRestored {
   /** With `dryRun`. */
   readonly would?: readonly TouchedFile[] | null;
   /** With `dryRun`: the same, from what the files have now to what they would have, to be shown. */
   readonly diffs?: readonly ProposedFile[] | null;
-  /** Null: there was nothing to change. */
+  /** The edit that took the files back; null: there was nothing to change. */
   readonly txn?: string | null;
-  /** Of `txn`: `applied`, or why it is not, in `left`. */
+  /** Of `txn`: `applied`, or why it is not, in `left`; then the conversation stays too. */
   readonly state?: "proposed" | "approved" | "rejected" | "applying" | "verifying" | "applied" | "committed" | "conflict" | "failed" | "reverted" | "abandoned" | null;
-  /** The checkpoint to restore to undo this. */
+  /** Whether the conversation was, or would be, taken back. */
+  readonly chat?: boolean;
+  /** What that takes out of it, oldest first. */
+  readonly prompts?: readonly MovedPrompt[];
+  /** The checkpoint to restore, with the same `files` and `chat`, to undo this. */
   readonly undo?: string | null;
   readonly left?: readonly LeftAlone[];
+  /** What is not covered, in a sentence for the person: what commands did since then. */
+  readonly note?: string | null;
 }
 
-/** The moment before a turn changed its first file, or before a restore or a revert. */
+/** The moment before a turn, before a restore or a revert, or before the conversation was taken back. */
 export interface CheckpointShown {
   readonly id: string;
-  /** Null: a restore or a revert. */
+  /** Null: before something else than a turn. */
   readonly turnId: string | null;
   /** ISO 8601 in UTC. */
   readonly at: string;
   readonly title: string;
-  /** What happened to files up to the next checkpoint. */
+  /** What happened to files up to the next checkpoint; none for a turn that changed nothing. */
   readonly files: readonly TouchedFile[];
+  /** What the person said in that turn, in full. */
+  readonly prompt?: string | null;
+  /** Whether the conversation can be taken back to here. */
+  readonly chat?: boolean;
 }
 
 /** What a client with our plugin declares. */
@@ -400,6 +410,13 @@ export interface LookAtEditor {
   readonly sessionId: string;
 }
 
+/** Something the person said, with what the agent answered. */
+export interface MovedPrompt {
+  readonly text: string;
+  /** Out of the conversation, or, when a rewinding is undone, back into it. */
+  readonly change: "goes" | "comes";
+}
+
 /** Where the session works. */
 export interface NewSessionCommand {
   /** A folder; null: the first workspace folder. */
@@ -537,12 +554,14 @@ export interface ResolveEdit {
   readonly feedback?: string | null;
 }
 
-/** Take the files of a session back; shows first what that would do, unless told otherwise. */
+/** Take a session back: its files, its conversation, or both; shows first what that would do, unless told otherwise.
+
+Refused with `turn_running` while a prompt is answered. */
 export interface RestoreCheckpoint {
   readonly sessionId: string;
   readonly id: string;
   readonly files?: boolean;
-  /** Not served yet: only false. */
+  /** Nothing is deleted, and it can be undone. `session/load` shows the conversation as it stands then. */
   readonly chat?: boolean;
   /** Only say what would change. */
   readonly dryRun?: boolean;
