@@ -5,11 +5,16 @@ import { Actions } from "./host/asking";
 import { CHAT_VIEW, ChatView } from "./host/chatView";
 import type { AgentClient } from "./host/client";
 import { registerCommands } from "./host/commands";
+import { Conflicts } from "./host/conflicts";
 import { Conversation } from "./host/conversation";
+import { Diffs } from "./host/diffs";
 import { applyEdit, diagnosticsOf, saveDocument } from "./host/documents";
+import { GoingBack } from "./host/goingBack";
+import { Gutter } from "./host/gutter";
 import { Installer } from "./host/installer";
 import { Lenses } from "./host/lenses";
 import { Permissions } from "./host/permissions";
+import { Previews } from "./host/previews";
 import { ProposalTree } from "./host/proposalTree";
 import { BASE, PROPOSAL, ProposedFiles } from "./host/proposedFiles";
 import { Reviewing } from "./host/reviewing";
@@ -27,6 +32,7 @@ export function activate(context: vscode.ExtensionContext): void {
     client.asked("agent/edit/apply", applyEdit);
     client.asked("agent/editor/save", saveDocument);
     client.asked("agent/editor/diagnostics", diagnosticsOf);
+    client.asked("agent/editor/openDiff", (wanted) => reviewing.open(wanted));
   };
   const server = new Server(log, new Installer(context), wire, (client) => conversation.takeUp(client));
   const running = () => server.running();
@@ -38,7 +44,10 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   const chat = new ChatView({ extension: context.extensionUri, server, conversation, permissions, reviews });
   const files = new ProposedFiles(reviews);
-  const reviewing = new Reviewing(reviews, files);
+  const previews = new Previews();
+  const diffs = new Diffs(reviews);
+  const reviewing = new Reviewing({ reviews, files, diffs, conflicts: new Conflicts(reviews, previews) });
+  const goingBack = new GoingBack({ running, conversation, reviews, previews });
   const lenses = new Lenses(reviews);
 
   context.subscriptions.push(
@@ -48,12 +57,15 @@ export function activate(context: vscode.ExtensionContext): void {
     reviews,
     permissions,
     chat,
+    previews,
+    diffs,
     reviewing,
+    new Gutter(reviews, context.extensionUri),
     lenses,
     lenses.register(),
     new ProposalTree(reviews),
     new StatusBar(server, conversation, permissions, reviews),
-    registerCommands({ server, conversation, chat, reviewing, log }),
+    registerCommands({ server, conversation, chat, diffs, reviewing, goingBack, log }),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, chat),
     vscode.workspace.registerTextDocumentContentProvider(BASE, files),
     vscode.workspace.registerFileSystemProvider(PROPOSAL, files, { isCaseSensitive: true }),

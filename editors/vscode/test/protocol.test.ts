@@ -7,7 +7,9 @@ import { apply } from "../src/chat/reduce";
 import { emptyChat } from "../src/chat/state";
 import { readUpdate } from "../src/protocol/acp";
 import type { EditProposed, EditStateChanged, SessionUpdate, Status } from "../src/protocol/messages";
-import { applyReview, isOpen, shownText } from "../src/review/model";
+import { isOpen } from "../src/review/model";
+import { applyReview } from "../src/review/reduce";
+import { shownText } from "../src/review/shown";
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
 const golden = <Message>(name: string) => JSON.parse(read(`../../../protocol/golden/${name}.json`)).params as Message;

@@ -1,17 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { EditProposed, ProposedHunk } from "../src/protocol/messages";
 import { applyHunks, placeHunks, splitLines } from "../src/review/hunks";
-import type { ReviewEvent, Reviews } from "../src/review/model";
-import {
-  applyReview,
-  decisionsOn,
-  hunkAt,
-  neighbour,
-  openFiles,
-  places,
-  shownText,
-  summarise,
-} from "../src/review/model";
+import type { Reviews } from "../src/review/model";
+import { isStaged } from "../src/review/model";
+import type { ReviewEvent } from "../src/review/reduce";
+import { applyReview } from "../src/review/reduce";
+import { decisionsOn, hunkAt, neighbour, openFiles, places, shownText, summarise } from "../src/review/shown";
 
 const URI = "file:///w/a.py";
 const BASE = "one\ntwo\nthree\nfour\n";
@@ -142,8 +136,52 @@ describe("a review", () => {
     expect(open(play({ kind: "lost" }))).toBe(0);
   });
 
-  test("that is only staged waits for its review and is not listed", () => {
-    expect(applyReview(new Map(), { kind: "proposed", told: { ...PROPOSED, review: "staged" } }).size).toBe(0);
+  test("that is only staged is listed, waits for nobody, and leaves once its review is over", () => {
+    const staged = applyReview(new Map(), { kind: "proposed", told: { ...PROPOSED, review: "staged" } });
+    const told = { sessionId: "s1", txn: "x1", revision: 2, state: "abandoned", files: [] } as const;
+
+    expect([...staged.values()].map(isStaged)).toEqual([true]);
+    expect(summarise(staged, "s1").edits).toBe(0);
+    expect(applyReview(staged, { kind: "state", told }).size).toBe(0);
+    expect(applyReview(staged, { kind: "lost" }).size).toBe(0);
+  });
+
+  test("that is told anew keeps the decisions on the same lines, and the person's text", () => {
+    const hunks = [hunk("h3", 1, 2, "TWO\n"), ...HUNKS.slice(1)];
+    const again = {
+      ...PROPOSED,
+      revision: 5,
+      files: [{ ...PROPOSED.files[0], uri: URI, kind: "edit", hunks }],
+    } as const;
+    const file = fileOf(play(resolved("h2", "reject"), { kind: "proposed", told: again }));
+    const mine = { kind: "edited", txn: "x1", uri: URI, text: "mine\n" } as const;
+
+    expect(file.hunks.map((one) => one.state)).toEqual(["pending", "rejected"]);
+    expect(fileOf(play(mine, { kind: "proposed", told: again })).edited).toBe("mine\n");
+  });
+
+  test("of a text that is too large to be sent waits for it, and shows it", () => {
+    const large = {
+      ...PROPOSED,
+      files: [{ uri: URI, kind: "edit", baseText: null, newText: null, hunks: HUNKS }],
+    } as const;
+    const told = applyReview(new Map(), { kind: "proposed", told: large });
+    const content = { kind: "content", txn: "x1", uri: URI, base: BASE, proposed: "ONE\nplus\ntwo\nthree\n" } as const;
+
+    expect(shownText(fileOf(applyReview(told, content)))).toBe("ONE\nplus\ntwo\nthree\n");
+    expect(decisionsOn(fileOf(told), "accept").map((one) => one.hunk)).toEqual(["h1", "h2"]);
+  });
+
+  test.each([
+    ["create", null, "new\n", "new\n"],
+    ["delete", "old\n", null, ""],
+    ["rename", "same\n", "same\n", "same\n"],
+  ] as const)("of a %s is decided as a whole", (kind, baseText, newText, shown) => {
+    const files = [{ uri: URI, kind, baseText, newText, hunks: [] }];
+    const file = fileOf(applyReview(new Map(), { kind: "proposed", told: { ...PROPOSED, files } }));
+
+    expect(shownText(file)).toBe(shown);
+    expect(decisionsOn(file, "accept")).toEqual([{ uri: URI, verdict: "accept" }]);
   });
 
   test("that was applied already is only shown", () => {

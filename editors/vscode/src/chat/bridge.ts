@@ -1,7 +1,7 @@
 /** What the chat view and the host tell each other. Both sides import this and nothing else of each other. */
 
 import type { SessionInfo } from "../protocol/acp";
-import type { ReviewSummary } from "../review/model";
+import type { ReviewSummary } from "../review/shown";
 import type { ChatEvent } from "./events";
 import type { ChatState } from "./state";
 

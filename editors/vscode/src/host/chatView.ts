@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { FromView, ServerState, ToView } from "../chat/bridge";
 import { VIEW_COMMANDS } from "../chat/bridge";
 import type { ChatEvent } from "../chat/events";
-import { summarise } from "../review/model";
+import { summarise } from "../review/shown";
 import { sentence } from "./client";
 import type { Conversation, Happened } from "./conversation";
 import { complete } from "./mentioned";

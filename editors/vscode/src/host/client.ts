@@ -23,7 +23,7 @@ const CAPABILITIES: ClientCapabilities = {
   sessionUpdate: true,
   permission: true,
   edit: { proposed: true, apply: true },
-  editor: { save: true, diagnostics: true },
+  editor: { save: true, diagnostics: true, openDiff: true },
 };
 
 /**

@@ -6,23 +6,26 @@ import { askFor, diagnosticWords, subjectWords } from "./asking";
 import type { ChatView } from "./chatView";
 import { sentence } from "./client";
 import type { Conversation } from "./conversation";
-import { subjectIn } from "./proposalTree";
+import type { Diffs } from "./diffs";
+import { gutterLineIn, hunkIn, subjectIn } from "./given";
+import type { GoingBack } from "./goingBack";
 import type { Reviewing } from "./reviewing";
-import type { Subject } from "./reviews";
 import type { Server } from "./server";
 
 export interface Parts {
   readonly server: Server;
   readonly conversation: Conversation;
   readonly chat: ChatView;
+  readonly diffs: Diffs;
   readonly reviewing: Reviewing;
+  readonly goingBack: GoingBack;
   readonly log: vscode.LogOutputChannel;
 }
 
 type Command = (...args: readonly unknown[]) => unknown;
 
 export function registerCommands(parts: Parts): vscode.Disposable {
-  const all = { ...talking(parts), ...choosing(parts), ...deciding(parts), ...serving(parts) };
+  const all = { ...talking(parts), ...choosing(parts), ...deciding(parts), ...returning(parts), ...serving(parts) };
   return vscode.Disposable.from(
     ...Object.entries(all).map(([name, run]) => vscode.commands.registerCommand(name, guarded(run))),
   );
@@ -62,8 +65,6 @@ function talking({ conversation, chat }: Parts): Record<string, Command> {
       else await say(words);
     },
     "agent.cancel": () => conversation.cancel(),
-    "agent.undo": () => conversation.undo(false),
-    "agent.undoTurn": () => conversation.undo(true),
   };
 }
 
@@ -105,23 +106,34 @@ async function pick(conversation: Conversation, category: string, title: string)
   if (chosen !== undefined) await conversation.setOption(option.id, chosen.value);
 }
 
-function deciding({ reviewing }: Parts): Record<string, Command> {
-  const hunk = (argument: unknown) =>
-    subjectIn(argument) && "hunk" in (argument as Subject) ? (argument as Subject & { hunk: string }) : undefined;
+function deciding({ reviewing, diffs, server }: Parts): Record<string, Command> {
+  const hunk = (argument: unknown) => hunkIn(argument) ?? gutterLineIn(argument);
   return {
-    "agent.review": () => reviewing.next(),
+    "agent.review": () => diffs.next(),
     "agent.showProposal": (argument) => {
       const subject = subjectIn(argument);
-      return subject && reviewing.show(subject);
+      return subject && diffs.show(subject);
     },
+    "agent.showChanges": async () => (await server.running()).command("agent.showChanges", {}),
     "agent.acceptHunk": (argument) => reviewing.decideHunk("accept", hunk(argument)),
     "agent.rejectHunk": (argument) => reviewing.decideHunk("reject", hunk(argument)),
     "agent.acceptFile": (argument) => reviewing.decideFile("accept", subjectIn(argument)),
     "agent.rejectFile": (argument) => reviewing.decideFile("reject", subjectIn(argument)),
+    "agent.rejectWithReason": (argument) => reviewing.rejectWith(subjectIn(argument)),
     "agent.acceptAll": () => reviewing.decideAll("accept"),
+    "agent.acceptFor": () => reviewing.acceptFor(),
     "agent.rejectAll": () => reviewing.decideAll("reject"),
     "agent.nextHunk": () => reviewing.step(1),
     "agent.previousHunk": () => reviewing.step(-1),
+  };
+}
+
+function returning({ conversation, goingBack }: Parts): Record<string, Command> {
+  return {
+    "agent.undo": () => conversation.undo(false),
+    "agent.undoTurn": () => conversation.undo(true),
+    "agent.revert": (argument) => goingBack.revert(hunkIn(argument) ?? subjectIn(argument)),
+    "agent.restoreCheckpoint": () => goingBack.restore(),
   };
 }
 

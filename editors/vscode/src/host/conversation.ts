@@ -108,6 +108,12 @@ export class Conversation implements vscode.Disposable {
     return this.show(sessionId);
   }
 
+  /** Show a session as it is stored, whatever is known of it here. */
+  async reload(sessionId: string): Promise<string> {
+    this.chats.delete(sessionId);
+    return this.load(sessionId);
+  }
+
   async fork(): Promise<string> {
     const from = await this.open();
     const client = await this.running();

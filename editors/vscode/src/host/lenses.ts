@@ -1,8 +1,9 @@
-/** Above each hunk of a proposal: Accept · Reject · n of m. */
+/** Above each hunk of a proposal: Accept · Reject · n of m; of one that was applied: Undo. */
 
 import * as vscode from "vscode";
-import type { HunkPlace } from "../review/model";
-import { isOpen, places } from "../review/model";
+import { isDone, isOpen } from "../review/model";
+import type { HunkPlace } from "../review/shown";
+import { places } from "../review/shown";
 import { PROPOSAL, subjectOf } from "./proposedFiles";
 import type { Reviews, Subject } from "./reviews";
 
@@ -24,7 +25,9 @@ export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
     if (subject === undefined) return [];
     const review = this.reviews.review(subject.txn);
     const file = this.reviews.file(subject);
-    if (file === undefined || review === undefined || !isOpen(review)) return [];
+    if (file === undefined || review === undefined) return [];
+    if (isDone(review)) return places(file).flatMap((place) => undoLenses(subject, place));
+    if (!isOpen(review)) return [];
     if (file.edited !== null || file.hunks.length === 0) return wholeFile(subject, file.edited !== null);
     return places(file).flatMap((place) => hunkLenses(subject, place));
   }
@@ -47,6 +50,13 @@ function hunkLenses(subject: Subject, place: HunkPlace): vscode.CodeLens[] {
     new vscode.CodeLens(range, { title: "$(close) Reject", command: "agent.rejectHunk", arguments: hunk }),
     new vscode.CodeLens(range, { title: count, command: "agent.nextHunk", tooltip: "Next hunk" }),
   ];
+}
+
+function undoLenses(subject: Subject, place: HunkPlace): vscode.CodeLens[] {
+  if (place.state !== "applied") return [];
+  const range = new vscode.Range(place.start, 0, place.start, 0);
+  const hunk = [{ ...subject, hunk: place.id }];
+  return [new vscode.CodeLens(range, { title: "$(discard) Undo", command: "agent.revert", arguments: hunk })];
 }
 
 function wholeFile(subject: Subject, edited: boolean): vscode.CodeLens[] {

@@ -2,7 +2,9 @@
 
 import * as vscode from "vscode";
 import type { Review, ReviewFile } from "../review/model";
-import { counts, isOpen, openFiles, undecided } from "../review/model";
+import { isDone, isOpen, isStaged } from "../review/model";
+import { counts, openFiles } from "../review/shown";
+import { folderOf, stateWords } from "../review/words";
 import type { Reviews, Subject } from "./reviews";
 
 interface Node {
@@ -32,23 +34,27 @@ export class ProposalTree implements vscode.TreeDataProvider<Node>, vscode.FileD
   getChildren(node?: Node): Node[] {
     if (node !== undefined) return [];
     const reviews = [...this.reviews.all.values()].reverse();
-    return [...reviews.filter(isOpen), ...reviews.filter((review) => !isOpen(review))].flatMap((review) =>
-      review.files.map((file) => ({ review, file })),
-    );
+    const settled = reviews.filter((review) => !isOpen(review) && !isStaged(review));
+    const inOrder = [...reviews.filter(isOpen), ...reviews.filter(isStaged), ...settled];
+    return inOrder.flatMap((review) => review.files.map((file) => ({ review, file })));
   }
 
   getTreeItem({ review, file }: Node): vscode.TreeItem {
-    const item = new vscode.TreeItem(vscode.Uri.parse(file.uri));
+    const uri = vscode.Uri.parse(file.uri);
+    const item = new vscode.TreeItem(uri);
     const { added, removed } = counts(file);
     const subject: Subject = { txn: review.txn, uri: file.uri };
-    const state = isOpen(review) ? openWords(file) : review.state;
-    item.description = `+${added} −${removed} · ${state}`;
-    item.tooltip = [vscode.workspace.asRelativePath(vscode.Uri.parse(file.uri)), file.message ?? review.reason]
+    const kind = file.kind === "edit" ? "" : ` · ${file.kind}`;
+    const state = `+${added} −${removed}${kind} · ${stateWords(review, file)}`;
+    item.description = [state, folderOf(uri.path, folders())].filter((part) => part !== "").join(" · ");
+    item.tooltip = [vscode.workspace.asRelativePath(uri), file.message ?? review.reason]
       .filter((line) => line !== null)
       .join("\n");
-    item.contextValue = isOpen(review) ? "open" : "settled";
+    item.contextValue = isOpen(review) ? "open" : isDone(review) ? "done" : "settled";
     item.command = { command: "agent.showProposal", title: "Open the diff", arguments: [subject] };
-    item.accessibilityInformation = { label: `${item.tooltip}, ${added} lines added, ${removed} removed, ${state}` };
+    item.accessibilityInformation = {
+      label: `${item.tooltip}, ${added} lines added, ${removed} removed${kind}, ${stateWords(review, file)}`,
+    };
     return item;
   }
 
@@ -76,17 +82,6 @@ export class ProposalTree implements vscode.TreeDataProvider<Node>, vscode.FileD
   }
 }
 
-function openWords(file: ReviewFile): string {
-  if (file.edited !== null) return "changed by you";
-  return file.hunks.length === 0 ? "waiting" : `${undecided(file)} of ${file.hunks.length} waiting`;
-}
-
-/** The subject of a command that came from the tree, a lens or a title button. */
-export function subjectIn(argument: unknown): Subject | undefined {
-  if (typeof argument !== "object" || argument === null) return undefined;
-  if ("review" in argument && "file" in argument) {
-    const node = argument as Node;
-    return { txn: node.review.txn, uri: node.file.uri };
-  }
-  return "txn" in argument && "uri" in argument ? (argument as Subject) : undefined;
+function folders() {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, path: uri.path }));
 }

@@ -4,7 +4,8 @@
  */
 
 import * as vscode from "vscode";
-import { isOpen, shownText } from "../review/model";
+import { isOpen } from "../review/model";
+import { shownText } from "../review/shown";
 import type { Reviews, Subject } from "./reviews";
 
 export const BASE = "agent";

@@ -1,9 +1,11 @@
 /** The proposals of this connection: kept, decided in order, announced. The diffs, lenses and the tree watch it. */
 
 import * as vscode from "vscode";
-import type { EditDecision } from "../protocol/messages";
-import type { Reviews as Proposals, Review, ReviewEvent, ReviewFile } from "../review/model";
-import { applyReview, isOpen } from "../review/model";
+import type { EditDecision, EditReverted, ResolveEdit } from "../protocol/messages";
+import type { Reviews as Proposals, Review, ReviewFile } from "../review/model";
+import { isOpen } from "../review/model";
+import type { ReviewEvent } from "../review/reduce";
+import { applyReview } from "../review/reduce";
 import type { AgentClient } from "./client";
 import { sentence } from "./client";
 
@@ -11,6 +13,16 @@ export interface Subject {
   readonly txn: string;
   readonly uri: string;
 }
+
+/** A whole edit, a file of it, or a hunk of that. */
+export interface Part {
+  readonly txn: string;
+  readonly uri?: string;
+  readonly hunk?: string;
+}
+
+/** What goes with decisions. */
+type Terms = Pick<ResolveEdit, "remember" | "feedback">;
 
 export class Reviews implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<ReviewEvent>();
@@ -48,30 +60,41 @@ export class Reviews implements vscode.Disposable {
   }
 
   /** Send decisions on an edit that still waits; on another they are not worth a message. */
-  decide(txn: string, decisions: readonly EditDecision[], feedback: string | null = null): Promise<void> {
-    this.queue = this.queue.then(() => this.resolve(txn, decisions, feedback));
+  decide(txn: string, decisions: readonly EditDecision[], terms: Terms = {}): Promise<void> {
+    this.queue = this.queue.then(() => this.resolve(txn, decisions, terms));
     return this.queue;
   }
 
-  private async resolve(txn: string, decisions: readonly EditDecision[], feedback: string | null): Promise<void> {
+  private async resolve(txn: string, decisions: readonly EditDecision[], terms: Terms): Promise<void> {
     const review = this.review(txn);
     if (review === undefined || !isOpen(review)) return;
     try {
       const client = await this.running();
-      const wanted = { txn, revision: review.revision, decisions, remember: "once", feedback } as const;
+      const wanted = { txn, revision: review.revision, decisions, remember: "once", feedback: null, ...terms } as const;
       const told = await client.ask("agent/edit/resolve", wanted);
       this.dispatch({ kind: "resolved", decisions, told });
     } catch (error) {
-      this.refused(txn, error);
+      await this.refused(txn, error);
     }
   }
 
-  private refused(txn: string, error: unknown): void {
-    const data = (error as { readonly data?: { readonly revision?: unknown } }).data;
-    if (typeof data?.revision === "number") {
-      this.dispatch({ kind: "revision", txn, revision: data.revision });
-    }
+  /** A decision on an older revision: have the newer one shown, for the person to decide on that. */
+  private async refused(txn: string, error: unknown): Promise<void> {
+    if (reasonOf(error) === "stale_revision") await this.fetch(txn);
     void vscode.window.showWarningMessage(`The decision was not taken: ${sentence(error)}`);
+  }
+
+  /** Have a proposal told again, or for the first time. */
+  async fetch(txn: string): Promise<void> {
+    const client = await this.running();
+    this.dispatch({ kind: "proposed", told: await client.ask("agent/edit/get", { txn }) });
+  }
+
+  /** Take back an edit that was applied, or a part of it; what could not be taken back. */
+  async revert({ txn, uri, hunk }: Part): Promise<EditReverted> {
+    const client = await this.running();
+    const revision = this.review(txn)?.revision ?? 0;
+    return client.ask("agent/edit/revert", { txn, revision, uri: uri ?? null, hunk: hunk ?? null });
   }
 
   /** Both texts of a change, fetched when they were too large to be sent with it. */
@@ -94,4 +117,9 @@ export class Reviews implements vscode.Disposable {
 
 function isPartial(file: ReviewFile): boolean {
   return (file.base === null && file.kind !== "create") || (file.proposed === null && file.kind !== "delete");
+}
+
+/** The one word by which the server says what kind of error it is. */
+function reasonOf(error: unknown): unknown {
+  return (error as { readonly data?: { readonly reason?: unknown } } | null)?.data?.reason;
 }

@@ -4,7 +4,7 @@ import type { Completion, ServerState, ToView } from "../chat/bridge";
 import { apply } from "../chat/reduce";
 import type { ChatState } from "../chat/state";
 import type { SessionInfo } from "../protocol/acp";
-import type { ReviewSummary } from "../review/model";
+import type { ReviewSummary } from "../review/shown";
 
 export interface PageState {
   readonly server: ServerState;

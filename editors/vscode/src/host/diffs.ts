@@ -1,0 +1,81 @@
+/** The diffs of proposals as tabs: opened, offered when nobody types, closed when all is decided. */
+
+import * as vscode from "vscode";
+import { openFiles } from "../review/shown";
+import { diffTitle } from "../review/words";
+import { BASE, PROPOSAL, sideOf } from "./proposedFiles";
+import type { Reviews, Subject } from "./reviews";
+import { settings } from "./settings";
+
+/** Somebody who typed so lately is not shown another document. */
+const TYPING_MS = 2_000;
+
+export class Diffs implements vscode.Disposable {
+  private readonly watched: vscode.Disposable;
+  private readonly versions = new WeakMap<vscode.TextDocument, number>();
+  private typed = 0;
+
+  constructor(private readonly reviews: Reviews) {
+    this.watched = vscode.window.onDidChangeTextEditorSelection((change) => this.moved(change));
+  }
+
+  /** Show the diff of a file of a proposal. */
+  async show(subject: Subject, preserveFocus = false): Promise<void> {
+    const review = this.reviews.review(subject.txn);
+    const file = this.reviews.file(subject);
+    if (review === undefined || file === undefined) return;
+    const first = file.hunks[0]?.told.range.start.line ?? 0;
+    const [left, right] = [sideOf(BASE, subject), sideOf(PROPOSAL, subject)];
+    await vscode.commands.executeCommand("vscode.diff", left, right, diffTitle(review, file), {
+      preview: false,
+      preserveFocus,
+      selection: new vscode.Range(first, 0, first, 0),
+    });
+  }
+
+  /** The first that waits; whether one does. */
+  async next(preserveFocus = false): Promise<boolean> {
+    const review = this.reviews.open[0];
+    const file = review && openFiles(review)[0];
+    if (review === undefined || file === undefined) return false;
+    await this.show({ txn: review.txn, uri: file.uri }, preserveFocus);
+    return true;
+  }
+
+  /** A new proposal: shown beside what the person does, unless they type or do not want it. */
+  async offer(txn: string): Promise<void> {
+    const file = this.reviews.review(txn)?.files[0];
+    const busy = Date.now() - this.typed < TYPING_MS;
+    if (file === undefined || busy || settings().openReview === "never") return;
+    await this.show({ txn, uri: file.uri }, true);
+  }
+
+  /** A decided proposal leaves; what the person had before it is in front again. */
+  async close(txn: string, preserveFocus: boolean): Promise<void> {
+    const mine = vscode.workspace.textDocuments.filter((one) => one.uri.scheme === PROPOSAL && one.uri.query === txn);
+    for (const document of mine) if (document.isDirty) await document.save(); // else VS Code asks whether to
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => isDiffOf(tab, txn));
+    if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, preserveFocus);
+  }
+
+  /** A cursor that keys moved in a document that is another since: somebody types there. */
+  private moved({ textEditor, kind }: vscode.TextEditorSelectionChangeEvent): void {
+    const { document } = textEditor;
+    const before = this.versions.get(document) ?? document.version;
+    this.versions.set(document, document.version);
+    const byKeys = kind === vscode.TextEditorSelectionChangeKind.Keyboard;
+    if (byKeys && document.uri.scheme === "file" && before !== document.version) this.typed = Date.now();
+  }
+
+  dispose(): void {
+    this.watched.dispose();
+  }
+}
+
+function isDiffOf(tab: vscode.Tab, txn: string): boolean {
+  return (
+    tab.input instanceof vscode.TabInputTextDiff &&
+    tab.input.modified.scheme === PROPOSAL &&
+    tab.input.modified.query === txn
+  );
+}

@@ -1,0 +1,58 @@
+/** The words beside a proposal: titles of its diffs, and where its files are. Pure. */
+
+import type { Review, ReviewFile } from "./model";
+import { isDone, isOpen, isStaged } from "./model";
+import { undecided } from "./shown";
+
+/** The last part of a URI's path, as people read it. */
+export function nameOf(uri: string): string {
+  return decodeURIComponent(new URL(uri).pathname).split("/").at(-1) ?? "";
+}
+
+/** The title of a file's diff. */
+export function diffTitle(review: Review, file: ReviewFile): string {
+  const name = nameOf(file.uri);
+  const named = file.kind === "rename" && file.oldUri !== null ? `${nameOf(file.oldUri)} → ${name}` : name;
+  return `${named} (${isOpen(review) ? PROPOSED[file.kind] : stateWords(review, file)})`;
+}
+
+const PROPOSED = { edit: "proposed", create: "proposed, new", delete: "to be deleted", rename: "proposed" } as const;
+
+/** What became of a file, or what it waits for. */
+export function stateWords(review: Review, file: ReviewFile): string {
+  if (isStaged(review)) return "staged";
+  if (isDone(review)) return "applied";
+  if (!isOpen(review)) return review.state;
+  if (file.edited !== null) return "changed by you";
+  return file.hunks.length === 0 ? "waiting" : `${undecided(file)} of ${file.hunks.length} waiting`;
+}
+
+export interface Folder {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The folder a file is in: below its workspace folder, whose name leads when there are several; whole when outside all. */
+export function folderOf(path: string, folders: readonly Folder[]): string {
+  const inside = folders.filter((folder) => path.startsWith(`${folder.path}/`));
+  const root = inside.sort((one, other) => other.path.length - one.path.length)[0];
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  if (root === undefined) return folder === "" ? "/" : folder;
+  const parts = folder.slice(root.path.length + 1);
+  return [folders.length > 1 ? root.name : "", parts].filter((part) => part !== "").join("/");
+}
+
+/** How far a yes may reach, in words for a list. */
+export const SCOPES = {
+  once: { label: "This time only", detail: "The next edit is asked about again" },
+  session: { label: "In this session", detail: "Edits of this kind are applied without asking until the session ends" },
+  workspace: { label: "In this workspace", detail: "Edits of this kind are applied without asking in this workspace" },
+} as const;
+
+/** One sentence for what was left as it is; null when nothing was. */
+export function leftWords(left: readonly { readonly uri: string; readonly why: string }[]): string | null {
+  if (left.length === 0) return null;
+  const shown = left.slice(0, 3).map(({ uri, why }) => `${nameOf(uri)} (${why})`);
+  const more = left.length > 3 ? [`${left.length - 3} more`] : [];
+  return `Left as it is: ${[...shown, ...more].join(", ")}.`;
+}
