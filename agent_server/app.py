@@ -124,10 +124,12 @@ async def _lsp(
     from agent_server.front.lsp.server import serve as serve_lsp
 
     @asynccontextmanager
-    async def opened(client_options: Mapping[str, object]) -> "AsyncGenerator[Sessions]":
+    async def opened(
+        client_options: Mapping[str, object], trusted: bool | None
+    ) -> "AsyncGenerator[Sessions]":
         from agent_server.workshop import open_sessions  # after `initialize` is answered
 
-        async with open_sessions(options, client_options) as sessions:
+        async with open_sessions(options, client_options, trusted=trusted) as sessions:
             yield sessions
 
     return await serve_lsp(

@@ -40,13 +40,15 @@ def load(
     workspace: Path | None,
     environ: Mapping[str, str],
     overrides: Mapping[str, object],
+    *,
+    trusted: bool = False,
 ) -> tuple[Settings, tuple[Problem, ...]]:
     """The settings in force, everything that was not taken, and what does nothing.
 
-    `overrides` has the nesting of `config.toml`. The workspace's file is not trusted: it may only tighten.
+    `overrides` has the nesting of `config.toml`. A workspace that is not `trusted` has a file that may only tighten.
     """
     problems: list[Problem] = []
-    user = _user_layer(home.config_toml, problems)
+    user = _file_layer(home.config_toml, problems)
     outside = (
         read_environment(environ, problems),
         read_table(Source("options"), overrides, problems).layer,
@@ -54,7 +56,11 @@ def load(
     own = _over(user, *outside)
     layer = _over(_preset(own), user)
     if workspace is not None:
-        _tighten(layer, workspace / ".agent" / "settings.toml", problems)
+        file = workspace / ".agent" / "settings.toml"
+        if trusted:
+            merge(layer, _file_layer(file, problems))
+        else:
+            _tighten(layer, file, problems)
     layer = _over(layer, *outside)
     return cast("Settings", _build(Settings, layer)), tuple(problems)
 
@@ -62,7 +68,7 @@ def load(
 # ---- sources to layers ---------------------------------------------------------------------------
 
 
-def _user_layer(path: Path, problems: list[Problem]) -> Layer:
+def _file_layer(path: Path, problems: list[Problem]) -> Layer:
     read = _read_toml(path, problems)
     return {} if read is None else read_table(*read, problems).layer
 

@@ -57,6 +57,8 @@ class Sources:
     """What the client says, nested as in `config.toml`; it may say something else later."""
     command_line: Mapping[str, object]
     """Stronger than the client; likewise nested."""
+    trusted: bool | None = None
+    """Whether the person trusts the workspace, as the editor knows; None: it did not ask, so nobody has said yes."""
 
     @property
     def overrides(self) -> Mapping[str, object]:
@@ -82,14 +84,14 @@ class Shelf:
 
 @asynccontextmanager
 async def open_sessions(
-    options: Options, client_options: Mapping[str, object]
+    options: Options, client_options: Mapping[str, object], *, trusted: bool | None = None
 ) -> AsyncGenerator[Sessions]:
     """The sessions of this process; leaving ends and settles them all, then closes the models' clients.
 
-    `client_options` may change meanwhile: they count as they are when a session begins.
+    `client_options` may change meanwhile: they count as they are when a session begins. `trusted` is of `Sources`.
     """
     environ = dict(os.environ)
-    sources = Sources(find_home(environ), environ, client_options, given(options))
+    sources = Sources(find_home(environ), environ, client_options, given(options), trusted)
     blobs = BlobStore(sources.home.blobs)
     store = SessionStore(sources.home.sessions_db, blobs=blobs)
     shelf = Shelf(store, blobs, Leases())
@@ -133,7 +135,13 @@ class Bench:
     @staticmethod
     def at(cwd: str, sources: Sources, shelf: Shelf, models: Models) -> "Bench":
         """From the settings as they are now."""
-        settings, problems = load(sources.home, Path(cwd), sources.environ, sources.overrides)
+        settings, problems = load(
+            sources.home,
+            Path(cwd),
+            sources.environ,
+            sources.overrides,
+            trusted=sources.trusted is True,
+        )
         return Bench(cwd, sources, shelf, models, settings, problems)
 
     @property

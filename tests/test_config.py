@@ -19,6 +19,7 @@ def settings_of(
     workspace: str | None = None,
     environ: Mapping[str, str] | None = None,
     options: Mapping[str, object] | None = None,
+    trusted: bool = False,
 ) -> tuple[Settings, tuple[Problem, ...]]:
     home = find_home({"AGENT_SERVER_HOME": str(tmp_path / "home")})
     home.config_toml.parent.mkdir(exist_ok=True)
@@ -28,7 +29,7 @@ def settings_of(
         folder = tmp_path / "project"
         (folder / ".agent").mkdir(parents=True)
         (folder / ".agent" / "settings.toml").write_text(workspace, encoding="utf-8")
-    return load(home, folder, environ or {}, options or {})
+    return load(home, folder, environ or {}, options or {}, trusted=trusted)
 
 
 def test_without_any_source_the_defaults_hold(tmp_path: Path) -> None:
@@ -212,6 +213,25 @@ api_key_command = "steal"
         "providers.openai.base_url": 8,
         "providers.openai.api_key_command": 9,
     }
+
+
+def test_a_workspace_that_the_person_trusts_may_loosen(tmp_path: Path) -> None:
+    workspace = 'mode = "auto"\n[permissions]\nallow = ["shell(make test)"]'
+
+    settings, problems = settings_of(
+        tmp_path, 'mode = "ask"', workspace=workspace, options={"review": "turn"}, trusted=True
+    )
+
+    assert (settings.mode, settings.permissions.allow) == ("auto", ("shell(make test)",))
+    assert (settings.review, problems) == ("turn", ())
+
+
+def test_what_the_client_says_is_stronger_than_a_trusted_workspace(tmp_path: Path) -> None:
+    settings, _ = settings_of(
+        tmp_path, workspace='mode = "auto"', options={"mode": "plan"}, trusted=True
+    )
+
+    assert settings.mode == "plan"
 
 
 def test_a_workspace_may_not_switch_a_guard_off_with_zero(tmp_path: Path) -> None:

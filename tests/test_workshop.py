@@ -71,3 +71,18 @@ async def test_a_picked_model_that_fails_is_replaced_only_where_the_settings_say
     replaced = not pin or bool(when_pinned)
     assert result.reason is (DoneReason.MODEL_STOP if replaced else DoneReason.ERROR)
     assert (len(first.bodies), len(spare.bodies)) == (1, 1 if replaced else 0)
+
+
+@pytest.mark.parametrize(("trusted", "mode"), [(True, "auto"), (False, "ask"), (None, "ask")])
+async def test_the_settings_of_a_workspace_count_whole_where_the_person_trusts_it(
+    work: Path, trusted: bool | None, mode: str
+):
+    (work / ".agent").mkdir()
+    (work / ".agent" / "settings.toml").write_text('mode = "auto"', encoding="utf-8")
+    with anyio.fail_after(20):
+        async with open_sessions(Options(), {}, trusted=trusted) as sessions:
+            session = await sessions.new(cwd=str(work), client=RecordingClient())
+            notices = [notice.title for notice in session.notices]
+
+    assert session.mode == mode
+    assert any("not trusted" in title for title in notices) == (trusted is not True)

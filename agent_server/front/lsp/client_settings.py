@@ -7,7 +7,8 @@ and passes ours on itself. Either may send them along with `workspace/didChangeC
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 import anyio
 import anyio.abc
@@ -21,9 +22,29 @@ from agent_server.loop.model import JsonObject
 logger = logging.getLogger(__name__)
 
 SECTION: Final = "agent"
+TRUSTED: Final = "workspaceTrusted"
 START_S: Final = 1.0
 """How long the agent's start waits for the configuration; what comes later counts from then on."""
 REGISTRATION: Final = "agent-configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `initializationOptions` say."""
+
+    settings: JsonObject
+    workspace_trusted: bool | None
+    """What the editor's person said when it asked them. Only here: a configuration may come from the workspace itself,
+    which must not vouch for itself."""
+
+    @classmethod
+    def of(cls, given: object) -> Self:
+        """`agent` of the options, or all of them from a client that has no other server."""
+        options = as_object(given) or {}
+        own = (as_object(options["agent"]) or {}) if SECTION in options else options
+        trusted = own.get(TRUSTED)
+        settings = {key: value for key, value in own.items() if key != TRUSTED}
+        return cls(settings, trusted if isinstance(trusted, bool) else None)
 
 
 class ClientSettings(Mapping[str, object]):

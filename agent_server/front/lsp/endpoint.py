@@ -22,7 +22,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from agent_server.front.lsp.capabilities import stock_capabilities
-from agent_server.front.lsp.client_settings import START_S, ClientSettings, Configuration
+from agent_server.front.lsp.client_settings import START_S, ClientSettings, Configuration, Options
 from agent_server.front.lsp.names import COMMANDS, FEATURES, METHODS, NOTIFICATIONS, SETTLES_CANCEL
 from agent_server.front.lsp.protocol import REASONS, Protocol
 from agent_server.front.params import as_object
@@ -39,8 +39,9 @@ if TYPE_CHECKING:  # importing these is what must not happen before `initialize`
 
 logger = logging.getLogger(__name__)
 
-OpenSessions = Callable[[JsonObject], "AbstractAsyncContextManager[Sessions]"]
-"""Given the client's settings, which may change: the sessions, open as long as the context is."""
+OpenSessions = Callable[[JsonObject, bool | None], "AbstractAsyncContextManager[Sessions]"]
+"""Given the client's settings, which may change, and whether it says that its workspace is trusted: the sessions, open
+as long as the context is."""
 PARENT_S: Final = 1.0
 """Between two looks whether the editor's process lives. The end of input mostly tells sooner."""
 
@@ -140,13 +141,14 @@ class Endpoint:
         if (process := params.process_id) is not None and os.name != "nt" and _lives(process):
             tasks.start_soon(self._watch, process, connection)
         try:
-            settings = ClientSettings(_options(params))
+            options = Options.of(params.initialization_options)
+            settings = ClientSettings(options.settings)
             configuration = Configuration(connection, settings, pulls=_pulls(params))
             pulled = configuration.begin(tasks)
             module = await anyio.to_thread.run_sync(import_module, "agent_server.front.lsp.service")
             with anyio.move_on_after(START_S):
                 await pulled.wait()
-            async with self._open_sessions(settings) as sessions:
+            async with self._open_sessions(settings, options.workspace_trusted) as sessions:
                 self._service = module.Service(
                     connection, self._protocol, sessions, configuration, tasks
                 )
@@ -184,12 +186,6 @@ def _make_protocol(run: Callable[..., Any]) -> Protocol:
         "agent": {"version": 1, "methods": list(methods), "commands": list(COMMANDS)}
     }
     return protocol
-
-
-def _options(params: types.InitializeParams) -> JsonObject:
-    """`initializationOptions.agent`, or all of them from a client that has no other server."""
-    given = as_object(params.initialization_options) or {}
-    return as_object(given.get("agent")) or given
 
 
 def _pulls(params: types.InitializeParams) -> bool:

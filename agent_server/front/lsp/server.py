@@ -23,14 +23,15 @@ async def serve(
     *,
     read_fd: int,
     write_fd: int,
-    open_sessions: "Callable[[JsonObject], AbstractAsyncContextManager[Sessions]]",
+    open_sessions: "Callable[[JsonObject, bool | None], AbstractAsyncContextManager[Sessions]]",
     received: bytes = b"",
     trace: Callable[[Literal["in", "out"], bytes], None] | None = None,
     stop: anyio.Event | None = None,
 ) -> int:
     """Serve until `exit`, the end of input, the editor's death or `stop`; the exit code: 1 for `exit` alone.
 
-    `open_sessions` gets the client's `initializationOptions`; the sessions are open as long as its context is.
+    `open_sessions` gets the client's settings, and whether it says that its workspace is trusted; the sessions are open
+    as long as its context is.
     """
     gc.disable()
     try:

@@ -58,6 +58,39 @@ async def test_the_section_is_over_the_initialization_options(tmp_path: Path) ->
         }
 
 
+@pytest.mark.parametrize(
+    ("given", "settings", "trusted"),
+    [
+        ({"agent": {"workspaceTrusted": True, "mode": "plan"}}, {"mode": "plan"}, True),
+        ({"agent": {"workspaceTrusted": False}}, {}, False),
+        ({"workspaceTrusted": True}, {}, True),
+        ({"agent": {"workspaceTrusted": "yes"}}, {}, None),
+        ({"agent": {}}, {}, None),
+        ({"agent": None}, {}, None),
+        (None, {}, None),
+    ],
+)
+async def test_whether_the_workspace_is_trusted_is_no_setting(
+    tmp_path: Path, given: Any, settings: Any, trusted: bool | None
+) -> None:
+    async with served(tmp_path, initialize=False, capabilities=PLUGIN) as world:
+        await world.client.initialize(world.root, initializationOptions=given)
+        await started(world)
+
+        assert (dict(world.options[0]), world.trusts) == (settings, [trusted])
+
+
+async def test_a_configuration_cannot_make_its_own_workspace_trusted(tmp_path: Path) -> None:
+    """It may be a file of that very workspace."""
+    answers = configured(None, {"workspaceTrusted": True})
+    async with served(tmp_path, capabilities=ASKED, answers=answers) as world:
+        await started(world)
+        await changes(world)
+
+        assert "workspaceTrusted" in await ended(world)
+        assert world.trusts == [None]
+
+
 async def test_a_change_counts_from_then_on_and_what_is_wrong_is_said(tmp_path: Path) -> None:
     answers = configured(None, {"mode": "plan", "modle": "x"})
     async with served(tmp_path, capabilities=ASKED, answers=answers) as world:

@@ -31,6 +31,8 @@ class World:
     from_server: MemoryPipe
     options: list[JsonObject]
     """What the sessions were opened with."""
+    trusts: list[bool | None]
+    """Whether the client said that the workspace is trusted."""
     exit_codes: list[int]
     """The exit code, once it is over."""
     ended: anyio.Event
@@ -62,10 +64,12 @@ async def served(
     root = home / "w"
     root.mkdir(exist_ok=True)
     options: list[JsonObject] = []
+    trusts: list[bool | None] = []
 
     @asynccontextmanager
-    async def open_sessions(given: JsonObject) -> AsyncGenerator[Sessions]:
+    async def open_sessions(given: JsonObject, trusted: bool | None) -> AsyncGenerator[Sessions]:
         options.append(given)
+        trusts.append(trusted)
         if opening is not None:
             await opening.wait()
         if failing is not None:
@@ -79,7 +83,7 @@ async def served(
     server = Endpoint(open_sessions)
     connection = over(there, back, server.dispatch, dialect=LSP)
     editor = LspClient(back.receive, send, **client)
-    world = World(editor, kit, root, server, there, back, options, [], anyio.Event())
+    world = World(editor, kit, root, server, there, back, options, trusts, [], anyio.Event())
 
     async def run() -> None:
         world.exit_codes.append(await server.serve(connection))
