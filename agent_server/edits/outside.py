@@ -49,8 +49,9 @@ class Marks:
                 self._all, self._paths = True, set()
 
     def covers(self, folders: tuple[str, ...]) -> None:
-        """From now on changes below these folders are marked, and others may not be."""
+        """From now on changes below these folders are marked, and others may not be; earlier ones may be any."""
         with self._lock:
+            self._all = self._all or (bool(folders) and folders != self._folders)
             self._folders = folders
 
     def take(self, known: Iterable[str]) -> set[str]:

@@ -27,10 +27,13 @@ HEAVY: Final = frozenset(
 """Top-level folders whose files nobody edits by hand, whether or not .gitignore names them."""
 COLLECT_MS: Final = 200
 """Between two looks at what the system has noticed: an idle session should wake rarely."""
+QUIET_S: Final = 0.5
+"""After the first prompt: its answer does not wait for the import and the setting up of a watch."""
 
 
 async def watch(roots: Iterable[str], marks: Marks) -> None:
     """Mark what changes below the roots, until cancelled."""
+    await anyio.sleep(QUIET_S)
     folders = await to_thread.run_sync(_folders, tuple(roots))
     if not folders:
         return

@@ -121,11 +121,20 @@ async def test_a_watched_file_is_looked_at_when_it_is_marked_and_not_before(
     ground: Ground,
 ) -> None:
     await ground.read()
-    await ground.news()
     ground.marks.covers((str(ground.path.parent),))
+    await ground.news()
     ground.path.write_text("two\n")
     assert await ground.news() == []
     ground.marks.add([str(ground.path)])
+
+    assert await ground.news() == ["changed a.py"]
+
+
+async def test_what_changed_between_the_last_look_and_the_watch_is_told(ground: Ground) -> None:
+    await ground.read()
+    await ground.news()
+    ground.path.write_text("two\n")
+    ground.marks.covers((str(ground.path.parent),))
 
     assert await ground.news() == ["changed a.py"]
 
