@@ -150,7 +150,7 @@ def test_the_last_turns_edits_are_shown_asked_about_and_taken_back(
         assert (folder / "a.txt").read_text() == BASE
         terminal.expect("› ")
         terminal.type("/rewind\r")
-        terminal.expect(r"before: edit a\.txt")
+        terminal.expect("before “one”")
         terminal.expect("› ")
         terminal.type("/rewind 1\r")
         terminal.expect(r"take .* back like this\?")
@@ -164,6 +164,29 @@ def test_the_last_turns_edits_are_shown_asked_about_and_taken_back(
         terminal.type("/quit\r")
         assert terminal.end() == 0
     assert left_running(tmp_path) == []
+
+
+def test_the_conversation_goes_back_and_the_model_no_longer_hears_of_it(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = scripted(tmp_path, {"calls": [EDIT]}, {"text": "A."}, {"text": "B."}, {"text": "C."})
+    with on_a_terminal("chat", model, "--mode=accept_edits", cwd=folder, env=env) as terminal:
+        for prompt, answer in (("one", "A."), ("two", "B.")):
+            terminal.expect("› ")
+            terminal.type(f"{prompt}\r")
+            terminal.expect(answer)
+        terminal.expect("› ")
+        terminal.type("/rewind 2\r")
+        terminal.expect(r"would go: one[\s\S]*would go: two[\s\S]*take back\?")
+        terminal.type("c")
+        terminal.expect(r"the conversation taken back; /rewind r-\d+ chat undoes it")
+        assert "line two" in (folder / "a.txt").read_text()
+        terminal.expect("› ")
+        terminal.type("three\r")
+        terminal.expect("C.")
+        terminal.expect("› ")
+        terminal.type("/quit\r")
+        assert terminal.end() == 0
 
 
 def test_slash_commands_are_answered_without_the_model(

@@ -204,15 +204,18 @@ class AcpClient:
                 raise
 
     async def checkpoints(self, session_id: str) -> tuple[CheckpointShown, ...]:
-        """What files can be taken back to, oldest first."""
+        """What the session can be taken back to, oldest first."""
         result = await self._ask("_agent-server/checkpoint/list", {"sessionId": session_id})
         return _parsed(CheckpointList, result).checkpoints
 
     async def restore(
-        self, session_id: str, checkpoint: str, *, dry_run: bool
+        self, session_id: str, checkpoint: str, *, files: bool, chat: bool, dry_run: bool
     ) -> CheckpointRestored:
-        """Take files back, or be told what that would do."""
-        params = RestoreCheckpoint(session_id=session_id, id=checkpoint, dry_run=dry_run).dump()
+        """Take files, conversation or both back, or be told what that would do."""
+        wanted = RestoreCheckpoint(
+            session_id=session_id, id=checkpoint, files=files, chat=chat, dry_run=dry_run
+        )
+        params = wanted.dump()
         result = await self._ask("_agent-server/checkpoint/restore", params)
         return _parsed(CheckpointRestored, result)
 

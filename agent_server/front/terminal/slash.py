@@ -15,8 +15,8 @@ HELP: tuple[tuple[str, str], ...] = (
     ("/model [NAME]", "the model, in litellm's words: openai/…, anthropic/…, ollama/…"),
     ("/undo", "take back the edits of the last turn; shows them and asks first"),
     (
-        "/rewind [N]",
-        "take files back to a checkpoint; without N, the list. What commands did stays",
+        "/rewind [N] [files|chat|both]",
+        "go back to before a prompt: files, conversation or both; without N, the list",
     ),
     ("/new", "a new session in this folder"),
     ("/fork", "go on in a copy of this session; this one stays as it is"),

@@ -37,11 +37,20 @@ class Restoring(FakeServer):
 
     would: Mapping[str, tuple[FileChange, ...]] = {}
     left: tuple[Mapping[str, object], ...] = ()
+    moved: tuple[Mapping[str, object], ...] = ()
+    """Those that would go; with any, the conversation can go back too."""
+    note: str | None = None
 
     @property
     def done(self) -> list[object]:
         """The checkpoints that were restored, not only looked at."""
         return [params["id"] for method, params in self.seen if method and not params["dryRun"]]
+
+    @property
+    def went(self) -> list[tuple[object, object]]:
+        """What was restored: files, conversation."""
+        done = [params for _, params in self.seen if not params["dryRun"]]
+        return [(params["files"], params["chat"]) for params in done]
 
     async def _checkpoints(self, incoming: Incoming) -> object:
         del incoming
@@ -49,19 +58,30 @@ class Restoring(FakeServer):
         at, files = "2026-11-30T00:00:00+00:00", [{"uri": "file:///w/a.py", "change": "edit"}]
         return {
             "checkpoints": [
-                {"id": c, "turnId": t, "at": at, "title": f"edit for {c}", "files": files}
+                {
+                    "id": c,
+                    "turnId": t,
+                    "at": at,
+                    "title": f"edit for {c}",
+                    "files": files,
+                    "prompt": f"prompt of {c}" if self.moved else None,
+                    "chat": bool(self.moved) and t is not None,
+                }
                 for c, t in turns
             ]
         }
 
     async def _restore(self, incoming: Incoming) -> object:
         self.seen.append((incoming.method, incoming.params))
-        changes = self.would.get(str(incoming.params["id"]), ())
+        files, chat = incoming.params["files"], bool(incoming.params["chat"])
+        changes = self.would.get(str(incoming.params["id"]), ()) if files else ()
+        told = {"chat": chat, "prompts": list(self.moved) if chat else [], "note": self.note}
         if not incoming.params["dryRun"]:
-            return {"txn": "x9", "state": "applied", "undo": "c-x9", "left": list(self.left)}
+            applied = {"txn": "x9", "state": "applied"} if changes else {}
+            return {**applied, "undo": "c-x9", "left": list(self.left), **told}
         touched = [{"uri": "file:///w/a.py", "change": c.kind} for c in changes]
         diffs = [file_diff(change) for change in changes]
-        return {"would": touched, "diffs": diffs, "left": list(self.left)}
+        return {"would": touched, "diffs": diffs, "left": list(self.left), **told}
 
 
 def go(
@@ -85,7 +105,7 @@ def test_undo_shows_the_diff_and_does_it_only_after_a_yes(key: str, done: list[s
 
     assert "a.py  +1 −1" in page
     assert "+  old" in page
-    assert ("/rewind c-x9 undoes it" in page, server.done) == (bool(done), done)
+    assert ("/rewind c-x9 files undoes it" in page, server.done) == (bool(done), done)
 
 
 def test_undo_goes_on_to_the_turn_before_when_nothing_of_the_last_one_is_left() -> None:
@@ -139,3 +159,75 @@ def test_where_nobody_can_be_asked_nothing_is_taken_back() -> None:
 
     assert "nothing was changed" in go(server, automatic="no")
     assert server.done == []
+
+
+GOES = {"text": "prompt of c-2", "change": "goes"}
+
+
+def talked() -> Restoring:
+    """A session whose second turn changed a file and said something."""
+    server = Restoring(no_turn)
+    server.would = {"c-2": (BACK,)}
+    server.moved = (GOES, {"text": "and one more", "change": "goes"})
+    return server
+
+
+@pytest.mark.parametrize(
+    ("key", "went", "words"),
+    [
+        ("f", [(True, False)], "files taken back; /rewind c-x9 files undoes it"),
+        ("c", [(False, True)], "the conversation taken back; /rewind c-x9 chat undoes it"),
+        ("b", [(True, True)], "files and the conversation taken back; /rewind c-x9 both undoes it"),
+        ("n", [], "nothing was changed"),
+        (CTRL_C, [], "nothing was changed"),
+    ],
+)
+def test_files_and_conversation_go_back_apart_or_together(
+    key: str, went: list[tuple[bool, bool]], words: str
+) -> None:
+    server = talked()
+    page = go(server, key, to="2")
+
+    assert "would go: prompt of c-2" in page
+    assert "would go: and one more" in page
+    assert (server.went, words in page) == (went, True)
+
+
+def test_what_is_to_go_back_may_be_said_with_the_command() -> None:
+    server = talked()
+    page = go(server, "y", to="2 chat")
+
+    assert server.went == [(False, True)]
+    assert "+  old" not in page
+    assert "it goes on from before “prompt of c-2”" in page
+
+
+def test_a_turn_that_changed_no_file_takes_back_the_conversation_alone() -> None:
+    server = talked()
+    server.would = {}
+    go(server, "y", to="2")
+
+    assert server.went == [(False, True)]
+
+
+def test_what_commands_did_is_noted_before_the_question() -> None:
+    server = talked()
+    server.note = "not covered: what commands did since then stays as it is (`make`)"
+
+    assert "note: not covered: what commands did" in go(server, "n", to="2")
+
+
+@pytest.mark.parametrize(
+    ("to", "words"),
+    [("2 all", "'all' cannot go back; say files, chat or both"), ("1 chat", "of files alone")],
+)
+def test_what_cannot_go_back_is_a_mistake(to: str, words: str) -> None:
+    with pytest.raises(ClientMistake, match=words):
+        go(talked(), to=to)
+
+
+def test_the_list_names_prompts_where_there_are_some() -> None:
+    page = go(talked(), to="")
+
+    assert "before “prompt of c-2”" in page
+    assert "/rewind N goes back to before it" in page
