@@ -8,7 +8,8 @@ from anyio import to_thread
 
 from agent_server.frozen import frozen
 from agent_server.tools.capture import Capture, Spill
-from agent_server.tools.processes import POLL_S, Child, are_busy, end, leftovers
+from agent_server.tools.descendants import POLL_S
+from agent_server.tools.processes import Child, are_busy, end, leftovers
 from agent_server.tools.progress import Progress
 
 READ_BYTES = 65_536
@@ -18,6 +19,8 @@ LINGER_S = 0.2
 which it works, or waits for a processor of a busy machine, does not count."""
 LINGER_AT_MOST_S = 3.0
 """Then it is ended though it works: it may never stop."""
+EXITING_S = 0.2
+"""A process that has closed its output may still be on its way out; what only seems to stay gets this long."""
 DRAIN_S = 1.0
 """For the last output of a dead command; only a survivor of KILL can hold the pipe open longer."""
 
@@ -82,6 +85,8 @@ async def _ended(child: Child, drained: anyio.Event, timeout_s: float) -> Ending
     if code is None:
         return Ending(None, timeout_s, survivors=await end(child))
     await _linger(child, drained)
+    if drained.is_set():
+        await _leave(child)
     left = len(await leftovers(child))
     return Ending(code, timeout_s, left, await end(child))
 
@@ -94,6 +99,12 @@ async def _linger(child: Child, drained: anyio.Event) -> None:
                 await drained.wait()
                 return
             idle_s += 0.0 if await are_busy(child) else POLL_S
+
+
+async def _leave(child: Child) -> None:
+    with anyio.move_on_after(EXITING_S):
+        while await are_busy(child):  # noqa: ASYNC110 - no system announces the death of a grandchild
+            await anyio.sleep(POLL_S)
 
 
 async def _drain(receiving: int, output: Output, drained: anyio.Event) -> None:

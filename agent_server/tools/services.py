@@ -10,6 +10,7 @@ from agent_server.edits.ports import Diagnostics, NoDiagnostics
 from agent_server.edits.transaction import Transactions
 from agent_server.frozen import frozen
 from agent_server.loop.proposal import Proposal
+from agent_server.tools.lifeline import Lifeline
 from agent_server.tools.questions import NoQuestions, Questions
 from agent_server.tools.subagents import SubAgents
 from agent_server.tools.unsaved import Unsaved
@@ -62,6 +63,8 @@ class Services:
     """What was staged and not reviewed yet, in that order; what it comes to is in the documents' overlay."""
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """The environment commands start from, before it is scrubbed."""
+    lifeline: Lifeline = field(default_factory=Lifeline)
+    """What ends commands when this process dies; whoever makes it closes it."""
     subagents: SubAgents | None = None
     """Who does what is delegated; None: nobody, and there is no `delegate`."""
     diagnostics: Callable[[], Diagnostics] = NoDiagnostics

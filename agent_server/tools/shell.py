@@ -114,7 +114,13 @@ class Shell(BuiltIn):
             if not is_folder(folder):
                 raise NotADirectoryError(f"{place.shown} is not a folder")
             env = scrubbed(self._services.env)
-            return await start(argv, cwd=folder_path(folder, place.real), env=env, output=output)
+            return await start(
+                argv,
+                cwd=folder_path(folder, place.real),
+                env=env,
+                output=output,
+                lifeline=self._services.lifeline,
+            )
 
 
 @contextmanager

@@ -75,6 +75,22 @@ async def test_killed_between_two_calls_the_first_result_is_kept_and_the_other_i
         assert model.refused == []
 
 
+async def test_a_command_dies_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    """Also one that has a session of its own; and nobody is left who would end them."""
+    place = Place.at(tmp_path)
+    command = "setsid sleep 300 & echo beg''un; exec sleep 301"
+    async with (
+        ModelServer([call("shell", command=command)]) as model,
+        running(place, model=model) as server,
+    ):
+        session = await server.client.new(str(place.workspace))
+        await server.client.ask("session/prompt", prompt_params(session, "go"))
+        await server.client.until(lambda m: "begun" in str(m.get("params", {}).get("update")))
+        server.kill()
+        await server.process.wait()
+        await place.alone()
+
+
 Moment = Callable[[Server, ModelServer], Awaitable[object]]
 
 

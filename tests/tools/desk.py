@@ -1,5 +1,6 @@
 """A session's tools over a folder, driven as the loop drives them."""
 
+import atexit
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,11 +14,15 @@ from agent_server.loop.proposal import FileChange, Resolution
 from agent_server.policy.grants import Grant
 from agent_server.policy.places import Places
 from agent_server.policy.session_policy import SessionPolicy
+from agent_server.tools.lifeline import Lifeline
 from agent_server.tools.registry import build
 from agent_server.tools.services import Limits, Services
 from tests.fakes.journal import MemoryJournal, transactions
 
 KEY = CallKey(1, 0)
+LIFELINE = Lifeline()
+"""One for all tests of a process, as in the product."""
+atexit.register(LIFELINE.close)
 
 
 class Desk:
@@ -51,6 +56,7 @@ class Desk:
             reading=self.policy,
             limits=limits or Limits(),
             env=os.environ if env is None else env,
+            lifeline=LIFELINE,
             diagnostics=lambda: diagnostics or NoDiagnostics(),
         )
         self.tools = build(self.services)

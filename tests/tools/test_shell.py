@@ -14,6 +14,7 @@ from anyio import CancelScope, create_task_group, fail_after
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.events import CallProgress, Event
 from agent_server.tools import foreground, processes
+from agent_server.tools.descendants import Family
 from agent_server.tools.services import Limits
 from tests.tools.desk import KEY, BufferEditor, Desk
 
@@ -335,11 +336,11 @@ async def test_a_process_that_kill_does_not_end_is_named(
 ) -> None:
     """CP-07: `or the survivor is named in the result`. A stand-in, because nothing survives KILL at will."""
 
-    def alive(child: processes.Child) -> set[int]:
-        del child
+    def alive(family: Family) -> set[int]:
+        del family
         return {4_194_303}
 
-    monkeypatch.setattr(processes, "_alive", alive)
+    monkeypatch.setattr(processes, "alive", alive)
     monkeypatch.setattr(processes, "GRACE_S", 0.0)
     monkeypatch.setattr(processes, "KILLED_WITHIN_S", 0.0)
     result = await desk.call("shell", command="echo hi")
