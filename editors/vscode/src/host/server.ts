@@ -174,10 +174,12 @@ export class Server implements vscode.Disposable {
 }
 
 function serverOptions(): { readonly [key: string]: unknown } {
-  const { model, mode } = settings();
+  const { model, mode, reviewWhen } = settings();
   return {
+    workspaceTrusted: vscode.workspace.isTrusted,
     ...(model === "" ? {} : { model }),
     ...(mode === "" ? {} : { mode }),
+    ...(reviewWhen === "" ? {} : { review: reviewWhen }),
   };
 }
 

@@ -9,6 +9,8 @@ export interface Settings {
   readonly model: string;
   readonly mode: string;
   readonly openReview: "auto" | "never";
+  /** When edits are reviewed; empty: as the server is configured. */
+  readonly reviewWhen: "" | "each" | "turn";
   readonly modalWhenHidden: boolean;
   readonly python: string;
 }
@@ -22,11 +24,14 @@ export function settings(): Settings {
     model: agent.get("model", "").trim(),
     mode: agent.get("mode", ""),
     openReview: agent.get("review.open", "auto"),
+    reviewWhen: agent.get("review.when", ""),
     modalWhenHidden: agent.get("permission.modalWhenHidden", true),
   };
 }
 
 /** Those that a server is started with. */
 export function needsRestart(change: vscode.ConfigurationChangeEvent): boolean {
-  return ["agent.server", "agent.model", "agent.mode"].some((name) => change.affectsConfiguration(name));
+  return ["agent.server", "agent.model", "agent.mode", "agent.review.when"].some((name) =>
+    change.affectsConfiguration(name),
+  );
 }
