@@ -1,6 +1,7 @@
 """Going back, done: a restore or a revert as a transaction of its own, which can be undone like any other."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from anyio import to_thread
@@ -15,6 +16,7 @@ from agent_server.edits.transaction_states import IN_FORCE
 from agent_server.edits.undo import ALL, Part, undoing
 from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake, EditRefused
+from agent_server.loop.model import TurnId
 from agent_server.loop.proposal import EditState, FileChange, Proposal, accept_all
 
 
@@ -30,6 +32,8 @@ class Rewound:
     """None: nothing was done."""
     state: EditState = "proposed"
     revision: int = 0
+    turn: TurnId | None = None
+    """The one whose edits were taken back, when it was one's."""
 
     @property
     def undo(self) -> str | None:
@@ -102,7 +106,8 @@ async def undo_last(transactions: Transactions, *, turn: bool = False) -> Rewoun
     newest_first = sorted(meant, key=_begun, reverse=True)
     title = last.cause.title if len(meant) == 1 else f"the last turn, {len(meant)} edits"
     cause = Cause("revert", f"undo {title}", of=last.txn)
-    return await _take_back(transactions, newest_first, ALL, cause)
+    rewound = await _take_back(transactions, newest_first, ALL, cause)
+    return replace(rewound, turn=last.turn)
 
 
 async def _to_checkpoint(

@@ -23,6 +23,7 @@ from agent_server.loop.events import EditChanged, Notice
 from agent_server.loop.model import CallKey, ResultEntry, StartedEntry, TurnId
 from agent_server.loop.proposal import HunkState, Proposal
 from agent_server.session.edits_reopened import Reopened, reopened
+from agent_server.session.places import not_covered
 from agent_server.session.session import Session
 from agent_server.tools.told import STAGED
 
@@ -113,10 +114,15 @@ class SessionEdits:
         rewound = await undo_last(transactions, turn=turn)
         self._tell(rewound, TurnId(""))
         some = "what could be taken back of " if rewound.left else ""
-        await self._say(
-            rewound, f"took back {some}the {'edits of the last turn' if turn else 'last edit'}"
-        )
+        what = f"took back {some}the {'edits of the last turn' if turn else 'last edit'}"
+        await self._say(rewound, what, self.not_covered(rewound))
         return rewound
+
+    def not_covered(self, rewound: Rewound) -> str | None:
+        """For the person: that what commands did since that turn began stays; None where none ran."""
+        entries = self._session.entries
+        at = next((i for i, e in enumerate(entries) if e.turn == rewound.turn), len(entries))
+        return not_covered(entries, at, self._session.tools)
 
     async def tidy(self) -> None:
         """At the end of a turn: refused proposals become `rejected`, edits that are done with `committed`."""

@@ -30,6 +30,8 @@ from agent_server.loop.standing import places as standing_places
 
 TITLE_CHARS = 60
 """Of a prompt, where it is a title."""
+NAMED = 3
+"""Commands that a note names."""
 
 
 @frozen
@@ -88,6 +90,16 @@ def commands(entries: Sequence[Entry], upto: int, tools: Tools) -> tuple[str, ..
     }
     begun = [entry.key for entry in since if isinstance(entry, StartedEntry) and entry.key in made]
     return tuple(_in_words(made[key]) for key in begun if _reaches_out(made[key].name, tools))
+
+
+def not_covered(entries: Sequence[Entry], upto: int, tools: Tools) -> str | None:
+    """For the person: that what was run since stays as it is; None when nothing was."""
+    run = commands(entries, upto, tools)
+    if not run:
+        return None
+    more = f" and {len(run) - NAMED} more" if len(run) > NAMED else ""
+    names = ", ".join(f"`{one}`" for one in run[-NAMED:])
+    return f"not covered: what commands did since then stays as it is ({names}{more})"
 
 
 def _reaches_out(name: str, tools: Tools) -> bool:

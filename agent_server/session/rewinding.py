@@ -13,11 +13,8 @@ from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.model import AsideEntry, Entry, RewoundEntry, TurnId
 from agent_server.session.edits import SessionEdits
-from agent_server.session.places import Place, commands, places, prompts
+from agent_server.session.places import Place, commands, not_covered, places, prompts
 from agent_server.session.session import Session
-
-NAMED = 3
-"""Commands that a note names."""
 
 
 @frozen
@@ -140,12 +137,7 @@ class Rewinding:
         return (*gone, *(Moved(text, comes=True) for turn, text in then if (turn, text) not in now))
 
     def _note(self, place: Place) -> str | None:
-        run = self._commands(place)
-        if not run:
-            return None
-        more = f" and {len(run) - NAMED} more" if len(run) > NAMED else ""
-        names = ", ".join(f"`{one}`" for one in run[-NAMED:])
-        return f"not covered: what commands did since then stays as it is ({names}{more})"
+        return not_covered(self._session.entries, place.since, self._session.tools)
 
     def _commands(self, place: Place) -> tuple[str, ...]:
         return commands(self._session.entries, place.since, self._session.tools)

@@ -22,6 +22,7 @@ from agent_server.loop.model import (
     UserEntry,
 )
 from agent_server.loop.ports import Request, UserMessage
+from agent_server.session.edits import SessionEdits
 from agent_server.session.places import Place
 from agent_server.session.rewinding import Back, Moved, Rewinding
 from agent_server.session.session import Session
@@ -353,6 +354,19 @@ async def test_where_no_command_ran_since_nothing_is_said_about_them(work: Path)
     async with chatting(work, *steps, tools=[shell()]) as chat:
         await chat.ask("one", "two")
         assert (await chat.back("two", files=True)).note is None
+
+
+async def test_an_undo_says_so_too(work: Path):
+    steps = (DONE, writes("a.py", "a\n"), runs("make one"), DONE, DONE)
+    async with chatting(work, *steps, tools=[shell()]) as chat:
+        await chat.ask("one", "two")
+        edits = SessionEdits(chat.session)
+        rewound = await edits.undo(turn=True)
+        await chat.ask("three")
+
+    note = "not covered: what commands did since then stays as it is (`make one`)"
+    assert edits.not_covered(rewound) == note
+    assert f"took back the edits of the last turn: a.py; {note}" in words(chat.sent)
 
 
 async def test_the_model_hears_that_what_commands_did_stays_when_only_the_conversation_goes(

@@ -120,13 +120,15 @@ class ReviewCommands:
         await self._pages.show(cwd, f"{proposal.txn}.diff", diff_text(proposal))
 
     async def _undo(self, session: Session, turn: bool) -> None:
-        rewound = await SessionEdits(session).undo(turn=turn)
+        edits = SessionEdits(session)
+        rewound = await edits.undo(turn=turn)
         for left in rewound.left:
             text = f"{display_name(left.path)} was left as it is: {left.why}"
             show_message(self._front.peer.connection, WARNING, text)
         if rewound.changes:
             names = ", ".join(display_name(change.path) for change in rewound.changes)
-            self._say(f"Taken back: {names}")
+            note = edits.not_covered(rewound)
+            self._say(f"Taken back: {names}" + (f"; {note}" if note else ""))
 
     def _say(self, sentence: str) -> None:
         show_message(self._front.peer.connection, INFO, sentence)
