@@ -150,6 +150,14 @@ class Workspace:
 
 
 @frozen
+class Updates:
+    """`[updates]`."""
+
+    per_second: int = field(default=0, metadata={"ge": 0, "le": 1000})
+    """Of a text that grows, at most, for a client that does not say how many it wants. 0: decision 5's own pace."""
+
+
+@frozen
 class Permissions:
     """`[permissions]`: rules such as `shell(git status:*)`; the strictest that fits wins."""
 
@@ -226,6 +234,7 @@ class Settings:
     permissions: Permissions = field(default_factory=Permissions)
     effects: Effects = field(default_factory=Effects)
     workspace: Workspace = field(default_factory=Workspace)
+    updates: Updates = field(default_factory=Updates)
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict[str, ProviderSettings])
     fallback_providers: tuple[FallbackProvider, ...] = ()
     fallback: Fallback = field(default_factory=Fallback)

@@ -37,7 +37,6 @@ from agent_server.session.sessions import Sessions
 from agent_server.session.steering import WhileBusy
 from agent_server.store.blobs import BlobStore
 from agent_server.store.sessions import SessionStore
-from agent_server.tools.lifeline import Lifeline
 from agent_server.tools.registry import build, warm
 from agent_server.tools.services import Limits as ToolLimits
 from agent_server.tools.services import Services
@@ -74,8 +73,6 @@ class Shelf:
     store: SessionStore
     blobs: Blobs
     leases: Leases
-    lifeline: Lifeline
-    """By which the commands of all sessions die with this process."""
 
     def transactions(self, place: Place) -> Transactions:
         """The edits of one session; a sub-agent's are its person's."""
@@ -97,23 +94,12 @@ async def open_sessions(
     sources = Sources(find_home(environ), environ, client_options, given(options), trusted)
     blobs = BlobStore(sources.home.blobs)
     store = SessionStore(sources.home.sessions_db, blobs=blobs)
-    shelf = Shelf(store, blobs, Leases(), Lifeline())
+    shelf = Shelf(store, blobs, Leases())
     async with (
-        _closing(shelf.lifeline),
         open_models(environ) as models,
         Sessions(store, lambda cwd: Bench.at(cwd, sources, shelf, models)) as sessions,
     ):
         yield sessions
-
-
-@asynccontextmanager
-async def _closing(lifeline: Lifeline) -> AsyncGenerator[None]:
-    """Afterwards its watchdog is gone."""
-    try:
-        yield
-    finally:
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(lifeline.close)
 
 
 def given(options: Options) -> dict[str, object]:
@@ -303,7 +289,6 @@ class Bench:
             policy,
             limits=limits,
             env=self._sources.environ,
-            lifeline=self._shelf.lifeline,
             subagents=place.subagents,
             diagnostics=place.diagnostics,
             questions=place.questions,

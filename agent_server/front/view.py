@@ -76,8 +76,12 @@ class View:
         if title is not None:
             self.stream.update(updates.title(title), turn=None)
 
-    def begin(self, notices: Sequence[Notice]) -> tuple[FollowUp, ...]:
-        """What directly follows the answer to new or load: notices and, once, the idle status."""
+    def begin(self, notices: Sequence[Notice], *, per_second: int) -> tuple[FollowUp, ...]:
+        """What directly follows the answer to new or load: notices and, once, the idle status.
+
+        `per_second` is what the settings say of growing texts (`Stream.pace`).
+        """
+        self.stream.pace(per_second)
         if self.stream.capabilities.notices:
             shown = self.follow_up([updates.notice(one) for one in notices])
         else:

@@ -131,6 +131,11 @@ class Equipment(Protocol):
         ...
 
     @property
+    def updates_per_second(self) -> int:
+        """Of a text that grows, for a client that does not say how many it wants; 0: as the front thinks best."""
+        ...
+
+    @property
     def review(self) -> Review:
         """When a new session's person is asked about edits."""
         ...

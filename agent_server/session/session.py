@@ -136,6 +136,11 @@ class Session:
         return self._profile.review
 
     @property
+    def updates_per_second(self) -> int:
+        """Of a text that grows, for a client that does not say how many it wants; 0: as the front thinks best."""
+        return self._equipment.updates_per_second
+
+    @property
     def model(self) -> str:
         """The name of the model that answers the next request."""
         return self._profile.model or self._equipment.model_name

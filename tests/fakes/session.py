@@ -60,6 +60,7 @@ class FakeEquipment:
     subagents: SubAgentTerms = field(default_factory=SubAgentTerms)
     warnings: tuple[str, ...] = ()
     prompt_while_busy: WhileBusy = "queue"
+    updates_per_second: int = 0
     receipts: bool = False
     review: Review = "each"
     small: Model | None = None

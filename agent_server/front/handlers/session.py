@@ -1,5 +1,7 @@
 """How conversations begin and go on: `session/new`, `load`, `resume`, `fork`, and `session/list`."""
 
+from collections.abc import Sequence
+
 from agent_server.front.blocks import Json
 from agent_server.front.front import Front
 from agent_server.front.handlers.options import current_options
@@ -21,9 +23,7 @@ async def new(front: Front, incoming: Incoming) -> Result:
     session = await front.sessions.new(cwd=place.cwd, roots=place.roots, client=seat)
     seat.session = session.id
     notices = (*_notices(place), *session.notices)
-    return Result(
-        {"sessionId": session.id, **_state(session)}, front.peer.view(session.id).begin(notices)
-    )
+    return Result({"sessionId": session.id, **_state(session)}, _begun(front, session, notices))
 
 
 async def load(front: Front, incoming: Incoming) -> Result:
@@ -36,7 +36,7 @@ async def load(front: Front, incoming: Incoming) -> Result:
     view.replay(replay(session.entries, _kinds(session)), session.title)
     if (used := session.usage) is not None:
         view.stream.update(updates.usage(used), turn=None)
-    begun = view.begin((*_notices(place), *session.notices))
+    begun = _begun(front, session, (*_notices(place), *session.notices))
     return Result(_state(session), (*begun, *_left_open(front, session)))
 
 
@@ -47,7 +47,7 @@ async def resume(front: Front, incoming: Incoming) -> Result:
     seat.session = session_id(incoming.params)
     session = await front.sessions.load(seat.session, cwd=place.cwd, roots=place.roots, client=seat)
     notices = (*_notices(place), *session.notices)
-    begun = front.peer.view(session.id).begin(notices)
+    begun = _begun(front, session, notices)
     return Result(_state(session), (*begun, *_left_open(front, session)))
 
 
@@ -60,9 +60,7 @@ async def fork(front: Front, incoming: Incoming) -> Result:
     )
     seat.session = session.id
     notices = (*_notices(place), *session.notices)
-    return Result(
-        {"sessionId": session.id, **_state(session)}, front.peer.view(session.id).begin(notices)
-    )
+    return Result({"sessionId": session.id, **_state(session)}, _begun(front, session, notices))
 
 
 async def list_sessions(front: Front, incoming: Incoming) -> Json:
@@ -71,6 +69,11 @@ async def list_sessions(front: Front, incoming: Incoming) -> Json:
     found, following = await front.sessions.list(cwd=cwd, cursor=cursor)
     page: Json = {"sessions": [_summary(one) for one in found]}
     return page | {"nextCursor": following} if following else page
+
+
+def _begun(front: Front, session: Session, notices: Sequence[Notice]) -> tuple[FollowUp, ...]:
+    view = front.peer.view(session.id)
+    return view.begin(notices, per_second=session.updates_per_second)
 
 
 def _left_open(front: Front, session: Session) -> tuple[FollowUp, ...]:

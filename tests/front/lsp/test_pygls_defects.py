@@ -57,7 +57,7 @@ async def test_busy_threads_hold_no_message_up() -> None:
         os.close(fd)
 
 
-def _never_opened(_: Any) -> Any:
+def _never_opened(_: Any, __: Any) -> Any:
     raise AssertionError("the sessions are not needed")
 
 
