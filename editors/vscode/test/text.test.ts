@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { NOTHING, splitBlocks, splitFurther } from "../src/chat/blocks";
+import { cutFurther, NOTHING, readCode, segments, split, splitFurther } from "../src/chat/blocks";
 import { mentionOf, mentions, promptBlocks, unfinished } from "../src/chat/mentions";
 import { duration, optionWords, pendingWords, percent, tokens } from "../src/chat/words";
 
@@ -32,35 +32,75 @@ describe("mentions", () => {
   });
 });
 
-describe("blocks of streaming Markdown", () => {
+/** Two blocks that are long enough not to share a piece. */
+const LONG = `${"many words ".repeat(200)}\n\n`;
+
+describe("pieces of streaming Markdown", () => {
   test.each([
     ["", []],
-    ["one", ["one"]],
-    ["one\n\ntwo", ["one\n\n", "two"]],
-    ["a\n\n```py\nx\n\ny\n```\n\nz", ["a\n\n", "```py\nx\n\ny\n```\n\n", "z"]],
-    ["````\n```\n\n````\n\nz", ["````\n```\n\n````\n\n", "z"]],
-    ["- a\n\n- b\n\n  more\n\nend", ["- a\n\n- b\n\n  more\n\n", "end"]],
-    ["1. a\n\n2. b", ["1. a\n\n2. b"]],
+    ["one\n\ntwo", ["one\n\ntwo"]],
+    [`${LONG}two`, [LONG, "two"]],
+    ["a\n\n```py\nx\n\ny\n```\n\nz", ["a\n\n", "```py\nx\n\ny\n```\n", "\nz"]],
+    ["a\n```\nx\n```\nz", ["a\n", "```\nx\n```\n", "z"]],
+    ["````\n```\n\n````\n\nz", ["````\n```\n\n````\n", "\nz"]],
+    [`- ${LONG}- b\n\n  more\n\nend`, [`- ${LONG}- b\n\n  more\n\n`, "end"]],
+    ["1. a\n   ```\n   x\n   ```\n2. b", ["1. a\n   ```\n   x\n   ```\n2. b"]],
   ])("%j are cut where nothing can change any more", (text, parts) => {
-    expect(splitBlocks(text)).toEqual(parts);
+    expect(split(text).map((piece) => piece.text)).toEqual(parts);
   });
 
-  test("joined are the text, however it is cut", () => {
-    const text = "# T\n\nA *b*\n\n```\ncode\n\n```\n\n> q\n\n- l\n\nend";
-    for (let end = 0; end <= text.length; end += 1) {
-      expect(splitBlocks(text.slice(0, end)).join("")).toBe(text.slice(0, end));
+  test("of a block without an end are cut all the same", () => {
+    const items = Array.from({ length: 5_000 }, (_, index) => `- item ${index}\n`).join("");
+
+    const sizes = split(items).map((piece) => piece.text.length);
+
+    expect(Math.max(...sizes)).toBeLessThan(13_000);
+  });
+
+  test("are the same however the text came", () => {
+    const text = `A\n\n- l\n\n- m\n\n\`\`\`\nx\n\ny\n\`\`\`\n\nend\n\nmore ${LONG}~~~js\nlet a = "\`\`\`";\n~~~\n1. one\n\nend`;
+    let grown = NOTHING;
+
+    for (let end = 1; end <= text.length; end += 1) {
+      grown = splitFurther(grown, text.slice(0, end));
+      expect(grown.pieces).toEqual(split(text.slice(0, end)));
+      expect(grown.pieces.map((piece) => piece.text).join("")).toBe(text.slice(0, end));
     }
+
+    expect(splitFurther(grown, "another").pieces).toEqual([{ kind: "text", text: "another" }]);
+  });
+
+  test("that are done stay the same objects while more comes", () => {
+    const before = splitFurther(NOTHING, `${LONG}\`\`\`\nx\n\`\`\`\n${LONG}`);
+
+    const after = splitFurther(before, `${before.text}more`);
+
+    expect(after.pieces.slice(0, 2).every((piece, index) => piece === before.pieces[index])).toBe(true);
   });
 });
 
-test("a text that grows has the same blocks as one that came at once", () => {
-  const text = "A\n\n- l\n\n- m\n\n```\nx\n\ny\n```\n\nend\n\nmore";
-  const pieces = [...text].map((_, index) => text.slice(0, index + 1));
+describe("code", () => {
+  test.each([
+    ["```py\nx\n```\n", { language: "py", code: "x", closed: true }],
+    ["```\n\n```", { language: "", code: "", closed: true }],
+    ["```\n```", { language: "", code: "", closed: true }],
+    ["```py title=a\nx\ny\n", { language: "py", code: "x\ny", closed: false }],
+    ["```p", { language: "p", code: "", closed: false }],
+  ])("is read from %j", (piece, code) => {
+    expect(readCode(piece)).toEqual(code);
+  });
 
-  const grown = pieces.reduce(splitFurther, NOTHING);
+  test("is cut into segments of a bounded size, the same however it came", () => {
+    const code = Array.from({ length: 400 }, (_, line) => (line % 7 === 0 ? "" : `line ${line}`)).join("\n");
+    let cut = { code: "", parts: [] as readonly string[] };
+    for (let end = 0; end <= code.length; end += 13) cut = cutFurther(cut, code.slice(0, end));
 
-  expect(grown.blocks).toEqual(splitBlocks(text));
-  expect(splitFurther(grown, "another").blocks).toEqual(["another"]);
+    const parts = segments(code);
+
+    expect(cutFurther(cut, code).parts).toEqual(parts);
+    expect(parts.join("\n")).toBe(code);
+    expect(parts.length).toBeGreaterThan(3);
+  });
 });
 
 describe("words", () => {

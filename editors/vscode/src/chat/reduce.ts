@@ -1,6 +1,7 @@
 /** The conversation after an event. Pure; unknown and late events change nothing. */
 
 import type { ContentBlock, Update } from "../protocol/acp";
+import { readContent } from "../protocol/acp";
 import type { PromptResult, RequestPermission, Status } from "../protocol/messages";
 import type { ChatEvent } from "./events";
 import type { ChatState, EndItem, Item, QuestionItem } from "./state";
@@ -231,15 +232,13 @@ function lost(chat: ChatState): ChatState {
 // ---- questions -----------------------------------------------------------------------------------
 
 function question(id: string, request: RequestPermission): QuestionItem {
-  // Our schema names the fields that everybody sends; the call's content travels as in ACP.
-  const call: RequestPermission["toolCall"] & { readonly content?: Parameters<typeof toolOutput>[0] } =
-    request.toolCall;
+  const call = request.toolCall;
   return {
     kind: "question",
     id,
     title: call.title ?? "",
     toolKind: call.kind ?? "other",
-    detail: toolOutput(call.content ?? []),
+    detail: toolOutput(readContent(call.content ?? [])),
     options: request.options,
     answer: null,
   };

@@ -52,6 +52,13 @@ export type ToolContent =
     }
   | { readonly type: "terminal"; readonly terminalId: string };
 
+/** The parts of a call's content that this version knows. */
+export function readContent(parts: readonly { readonly [key: string]: unknown }[]): readonly ToolContent[] {
+  return parts.filter((part) =>
+    ["content", "diff", "terminal"].includes(String(part["type"])),
+  ) as unknown as readonly ToolContent[];
+}
+
 export interface ToolLocation {
   readonly path: string;
   /** 1-based. */

@@ -20,16 +20,23 @@ function start(root: HTMLElement): void {
       requestAnimationFrame(draw);
     }
   });
-  // A link never leaves the page by itself.
   root.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest("a") : null;
-    const href = link?.getAttribute("href");
-    if (href == null) return;
-    event.preventDefault();
-    send({ kind: "openLink", href });
+    if (event.target instanceof Element) clicked(event.target, () => event.preventDefault());
   });
   draw();
   send({ kind: "ready" });
+}
+
+/** What stands in Markdown: a link never leaves the page by itself, and code can be copied and inserted. */
+function clicked(target: Element, keep: () => void): void {
+  const href = target.closest("a")?.getAttribute("href");
+  if (href != null) {
+    keep();
+    send({ kind: "openLink", href });
+  }
+  const action = target.closest("[data-action]")?.getAttribute("data-action");
+  const text = target.closest(".code")?.querySelector("pre")?.textContent;
+  if (text != null && (action === "copy" || action === "insert")) send({ kind: action, text });
 }
 
 const root = document.getElementById("chat");

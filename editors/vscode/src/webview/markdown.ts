@@ -46,12 +46,25 @@ const LANGUAGES = {
 };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** Characters of one code block that are coloured; a longer one is shown plain. */
-const HIGHLIGHT_LIMIT = 50_000;
+/** Characters of a line or a part that are coloured; a longer one is shown plain. */
+const COLOURED = 20_000;
 
-const renderer = new MarkdownIt({ html: false, linkify: false, breaks: false, highlight });
+/** Above each block of code; `main.tsx` does what they say. */
+export const CODE_ACTIONS = [codeButton("copy", "Copy code"), codeButton("insert", "Insert at cursor")].join("");
+
+function codeButton(action: string, label: string): string {
+  return `<button type="button" class="icon" data-action="${action}" title="${label}" aria-label="${label}"><span class="codicon codicon-${action}" aria-hidden="true"></span></button>`;
+}
+
+const renderer = new MarkdownIt({ html: false, linkify: false, breaks: false });
 // A picture from elsewhere would tell its host who reads this: its words are shown instead.
 renderer.renderer.rules["image"] = (tokens, index) => renderer.utils.escapeHtml(tokens[index]?.content ?? "");
+// Code inside lists and quotes; code that stands alone is drawn by `text.tsx`.
+renderer.renderer.rules["fence"] = (tokens, index) => {
+  const { content = "", info = "" } = tokens[index] ?? {};
+  const code = codeToHtml(content, info.trim().split(/\s/)[0] ?? "");
+  return `<div class="code"><div class="code-actions">${CODE_ACTIONS}</div><pre tabindex="0"><code>${code}</code></pre></div>`;
+};
 
 const purify = createDOMPurify(window);
 const ALLOWED = {
@@ -59,8 +72,10 @@ const ALLOWED = {
     "a",
     "blockquote",
     "br",
+    "button",
     "code",
     "del",
+    "div",
     "em",
     "h1",
     "h2",
@@ -84,7 +99,7 @@ const ALLOWED = {
     "tr",
     "ul",
   ],
-  ALLOWED_ATTR: ["class", "href", "start", "tabindex", "title"],
+  ALLOWED_ATTR: ["aria-hidden", "aria-label", "class", "data-action", "href", "start", "tabindex", "title", "type"],
   ALLOW_DATA_ATTR: false,
 };
 
@@ -92,12 +107,8 @@ export function toHtml(text: string): string {
   return purify.sanitize(renderer.render(text), ALLOWED);
 }
 
-/** A block of code, which scrolls sideways and so must be reached by keys. */
-function highlight(code: string, info: string): string {
-  const language = info.trim().split(/\s/)[0] ?? "";
-  const coloured = code.length <= HIGHLIGHT_LIMIT && hljs.getLanguage(language) !== undefined;
-  const html = coloured
-    ? hljs.highlight(code, { language, ignoreIllegals: true }).value
-    : renderer.utils.escapeHtml(code);
-  return `<pre tabindex="0"><code>${html}</code></pre>`;
+/** Code as escaped HTML, in colours where the language is known. */
+export function codeToHtml(code: string, language: string): string {
+  const isKnown = code.length <= COLOURED && hljs.getLanguage(language) !== undefined;
+  return isKnown ? hljs.highlight(code, { language, ignoreIllegals: true }).value : renderer.utils.escapeHtml(code);
 }

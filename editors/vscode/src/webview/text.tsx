@@ -2,49 +2,96 @@
 
 import { memo } from "preact/compat";
 import { useMemo, useRef } from "preact/hooks";
-import { NOTHING, splitFurther } from "../chat/blocks";
+import { cutFurther, NOTHING, type Piece, readCode, splitFurther } from "../chat/blocks";
 import { useGrowing } from "./growing";
-import { send } from "./host";
-import { toHtml } from "./markdown";
+import { CODE_ACTIONS, codeToHtml, toHtml } from "./markdown";
+import { useNear } from "./near";
 
-/** Blocks that are drawn in one frame. */
-const STEP = 40;
+/** Pieces that are put onto the page in one frame. */
+const STEP = 100;
 
 export function Markdown({ text }: { readonly text: string }) {
   const before = useRef(NOTHING);
-  const { blocks } = useMemo(() => {
-    before.current = splitFurther(before.current, text);
-    return before.current;
-  }, [text]);
-  const drawn = useGrowing(blocks.length, STEP);
+  before.current = splitFurther(before.current, text);
+  const { pieces } = before.current;
+  // The last first: they are nearest to the end, which is what is seen.
+  const first = Math.max(0, pieces.length - useGrowing(pieces.length, STEP));
   return (
     <div class="markdown">
-      {blocks.slice(0, drawn).map((block, index) => (
-        // Blocks are only ever appended, so that a place is an identity.
-        <Block key={index} text={block} />
+      {pieces.slice(first).map((piece, index) => (
+        // Pieces are only ever appended, so that a place is an identity.
+        <PieceView key={first + index} kind={piece.kind} text={piece.text} />
       ))}
     </div>
   );
 }
 
-const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:\n {0,3}\1[ \t]*)?\s*$/;
+const PieceView = memo(function PieceView({ kind, text }: Piece) {
+  return kind === "code" ? <CodeBlock text={text} /> : <Prose text={text} />;
+});
 
-const Block = memo(function Block({ text }: { readonly text: string }) {
-  const html = useMemo(() => toHtml(text), [text]);
-  const code = FENCED.exec(text)?.[2];
-  // Sanitised in `toHtml`.
-  const body = <div dangerouslySetInnerHTML={{ __html: html }} />;
-  if (code === undefined) return body;
-  return (
-    <div class="code">
-      <div class="code-actions">
-        <IconButton icon="copy" label="Copy code" onClick={() => send({ kind: "copy", text: code })} />
-        <IconButton icon="insert" label="Insert at cursor" onClick={() => send({ kind: "insert", text: code })} />
+function Prose({ text }: { readonly text: string }) {
+  const [box, near] = useNear<HTMLDivElement>();
+  const html = useMemo(() => (near ? toHtml(text) : ""), [text, near]);
+  if (!near) {
+    return (
+      <div ref={box} class="piece far" style={roomFor(text)}>
+        {text}
       </div>
-      {body}
+    );
+  }
+  // Sanitised in `toHtml`.
+  return <div ref={box} class="piece" dangerouslySetInnerHTML={{ __html: html }} />;
+}
+
+function CodeBlock({ text }: { readonly text: string }) {
+  const before = useRef<ReturnType<typeof cutFurther>>({ code: "", parts: [] });
+  const { language, code } = readCode(text);
+  before.current = cutFurther(before.current, code);
+  return (
+    <div class="code piece">
+      <div class="code-actions" dangerouslySetInnerHTML={{ __html: CODE_ACTIONS }} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, and so must be reached by keys */}
+      <pre tabIndex={0}>
+        <code>
+          {before.current.parts.map((part, index) => (
+            <Segment key={index} code={part} language={language} isLast={index === before.current.parts.length - 1} />
+          ))}
+        </code>
+      </pre>
     </div>
   );
+}
+
+interface SegmentProps {
+  readonly code: string;
+  readonly language: string;
+  readonly isLast: boolean;
+}
+
+const Segment = memo(function Segment({ code, language, isLast }: SegmentProps) {
+  const [box, near] = useNear<HTMLSpanElement>();
+  const html = useMemo(() => (near ? codeToHtml(code, language) : ""), [code, language, near]);
+  const end = isLast ? "" : "\n";
+  if (!near) {
+    return (
+      <span ref={box} class="segment" style={roomFor(code)}>
+        {code + end}
+      </span>
+    );
+  }
+  // Escaped in `codeToHtml`.
+  return <span ref={box} class="segment" style={roomFor(code)} dangerouslySetInnerHTML={{ __html: html + end }} />;
 });
+
+/** The height that it most likely needs, so that the page does not jump when it is laid out. */
+function roomFor(text: string): { readonly containIntrinsicSize: string } {
+  const lines = text.split("\n").length;
+  return { containIntrinsicSize: `auto none auto ${lines * LINE_PX}px` };
+}
+
+/** Of VS Code's own size of letters. */
+const LINE_PX = 19;
 
 interface IconButtonProps {
   readonly icon: string;
