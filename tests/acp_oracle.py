@@ -192,6 +192,7 @@ class Oracle:
     def _update(self, session: str, update: Message, message: Message) -> None:
         kind = update.get("sessionUpdate", "")
         self._fields(update, _members("SessionUpdate"), message)
+        self._terms((update.get("_meta") or {}).get("agent-server", {}), message)
         if session not in self._sessions:
             self._violation("update before the session's response (rule 14)", message)
         quiet = kind in QUIET_UPDATES
@@ -249,6 +250,14 @@ class Oracle:
         for error in _own_validator(definition).iter_errors(value):
             where = "/".join(str(part) for part in error.absolute_path)
             self._violation(f"{definition}: {where}: {error.message[:200]}", message)
+
+    def _terms(self, own: Message, message: Message) -> None:
+        """Ours in an update's `_meta`: only what the protocol defines."""
+        reference: str = EXTENSIONS["updateMeta"]["$ref"]
+        known = EXTENSIONS["$defs"][reference.rpartition("/")[2]]["properties"]
+        self._fields(own, frozenset(known), message)
+        for error in _own_validator(reference).iter_errors(own):
+            self._violation(f"_meta of an update: {error.message[:200]}", message)
 
     def _fields(self, value: Message, known: frozenset[str], message: Message) -> None:
         if unknown := set(value) - known:

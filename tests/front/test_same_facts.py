@@ -108,7 +108,7 @@ def facts(received: list[Message], result: Any) -> list[Fact]:
 
 
 def _say(seen: list[Fact], method: str, turn: Any, update: Any) -> None:
-    before = seen[-1] if seen else ("", None)
+    before: Fact = seen[-1] if seen else ("", None)
     piece, last = _piece(update), before[1]
     if piece is not None and before[0] == method and _piece(last[1]) is not None:
         (name, text), (same, so_far) = piece, _piece(last[1]) or ("", "")

@@ -1,6 +1,7 @@
 """How conversations begin and go on: `session/new`, `load`, `resume`, `fork`, and `session/list`."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from agent_server.front.blocks import Json
 from agent_server.front.front import Front
@@ -33,7 +34,8 @@ async def load(front: Front, incoming: Incoming) -> Result:
     seat.session = session_id(incoming.params)
     session = await front.sessions.load(seat.session, cwd=place.cwd, roots=place.roots, client=seat)
     view = front.peer.view(session.id)
-    view.replay(replay(session.entries, _kinds(session)), session.title)
+    ends = front.peer.capabilities.own
+    view.replay(replay(session.entries, _kinds(session), ends=ends), session.title)
     if (used := session.usage) is not None:
         view.stream.update(updates.usage(used), turn=None)
     begun = _begun(front, session, (*_notices(place), *session.notices))
@@ -79,7 +81,8 @@ def _begun(front: Front, session: Session, notices: Sequence[Notice]) -> tuple[F
 def _left_open(front: Front, session: Session) -> tuple[FollowUp, ...]:
     """What became of edits that a stopped server had left open."""
     stream = front.peer.view(session.id).stream
-    return front.peer.proposals.recall(stream, session.left_open)
+    take_up = partial(front.sessions.take_up, session)
+    return front.peer.proposals.recall(stream, session.left_open, take_up)
 
 
 def _state(session: Session) -> Json:

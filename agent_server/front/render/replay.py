@@ -6,11 +6,18 @@ from agent_server.context.before_person import URI as EDITOR
 from agent_server.front.blocks import Json
 from agent_server.front.render.calls import call_finished, call_opened
 from agent_server.front.render.content import one_line, raw_input
-from agent_server.front.render.updates import message_chunk, plan, thought_chunk, user_chunks
+from agent_server.front.render.updates import (
+    message_chunk,
+    plan,
+    thought_chunk,
+    turn_end,
+    user_chunks,
+)
 from agent_server.loop.events import CallFinished, CallPending
 from agent_server.loop.model import (
     AsideEntry,
     CallKey,
+    DoneReason,
     Entry,
     Part,
     PartialEntry,
@@ -37,8 +44,13 @@ BROKEN_OFF = "\n\n*(interrupted)*"
 Results = Mapping[CallKey, ResultEntry]
 
 
-def replay(entries: Sequence[Entry], kinds: Mapping[str, ToolKind]) -> Iterator[Json]:
-    """The updates, oldest first, of what stands. `kinds` are those of the tools by name. Nudges are not shown."""
+def replay(
+    entries: Sequence[Entry], kinds: Mapping[str, ToolKind], *, ends: bool = False
+) -> Iterator[Json]:
+    """The updates, oldest first, of what stands. `kinds` are those of the tools by name. Nudges are not shown.
+
+    With `ends`, for clients that know it, the last update of each turn says how it ended.
+    """
     results = {e.key: e for e in entries if isinstance(e, ResultEntry)}
     aside = asides(entries)
     for index in places(entries, len(entries)):
@@ -51,9 +63,12 @@ def replay(entries: Sequence[Entry], kinds: Mapping[str, ToolKind]) -> Iterator[
                 yield message_chunk(f"partial-{index}", text + BROKEN_OFF)
             case PlanEntry(items=items):
                 yield plan(items)
-            case TurnEndEntry(reason="error", message=str(message)):
-                yield message_chunk(f"end-{index}", message)
-            case UserEntry() | StartedEntry() | ResultEntry() | SummaryEntry() | TurnEndEntry():
+            case TurnEndEntry() as entry:
+                if entry.reason is DoneReason.ERROR and entry.message is not None:
+                    yield message_chunk(f"end-{index}", entry.message)
+                if ends:
+                    yield turn_end(entry)
+            case UserEntry() | StartedEntry() | ResultEntry() | SummaryEntry():
                 pass
             case AsideEntry() | RewoundEntry():
                 pass

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from agent_server.front.blocks import Json, block_of, text_block
+from agent_server.front.render.status import usage_object
 from agent_server.loop.events import ModelSwitched, Notice, Retrying, TextDiscarded, UsageChanged
-from agent_server.loop.model import Part, PlanItem
+from agent_server.loop.model import Part, PlanItem, TurnEndEntry
 
 
 def message_chunk(message_id: str, text: str) -> Json:
@@ -79,6 +80,20 @@ def usage(event: UsageChanged) -> Json:
 def title(text: str | None) -> Json:
     """The session's title."""
     return {"sessionUpdate": "session_info_update", "title": text}
+
+
+def turn_end(entry: TurnEndEntry) -> Json:
+    """How a turn of a stored conversation ended: ACP has no update for it, so an empty one carries it."""
+    own: Json = {
+        "turnId": entry.turn,
+        "reason": entry.reason.value,
+        "detail": entry.detail,
+        "usage": usage_object(entry.usage),
+    }
+    return {
+        "sessionUpdate": "session_info_update",
+        "_meta": {"agent-server": {"turnEnd": own}},
+    }
 
 
 def _chunk(kind: str, message_id: str, block: Json) -> Json:

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from agent_server.loop.model import JsonObject, ToolResult
+from agent_server.loop.model import JsonObject, ToolResult, Usage
 from agent_server.loop.ports import CallContext, Message, Request
 from agent_server.session.sessions import Sessions
 from agent_server.store.sessions import SessionStore
@@ -64,6 +64,34 @@ async def test_resume_shows_nothing_and_the_model_is_sent_the_same_as_after_load
         assert bool(shown) == (method == "session/load")
     assert requests[0] == requests[1]
     assert "remember the harbour" in repr(requests[0])
+
+
+@pytest.mark.parametrize(("capabilities", "told"), [(OURS, True), ({}, False)])
+async def test_a_loaded_conversation_says_to_clients_of_ours_how_each_turn_ended(
+    tmp_path: Path, capabilities: dict[str, Any], told: bool
+) -> None:
+    session = await talked(tmp_path, Say("Seen.", usage=Usage(12, 7, 3)))
+    async with served(tmp_path, capabilities=capabilities) as world:
+        await world.client.request("session/load", place(session, tmp_path))
+        kinds = [update["sessionUpdate"] for update in world.client.updates(session)]
+        metas = [update.get("_meta") for update in world.client.updates(session)]
+
+        ends = [meta["agent-server"]["turnEnd"] for meta in metas if meta is not None]
+        assert len(ends) == told
+        if told:
+            [end] = ends
+            assert kinds[:3] == [
+                "user_message_chunk",
+                "agent_message_chunk",
+                "session_info_update",
+            ]
+            assert (end["reason"], end["detail"]) == ("model_stop", "text")
+            assert end["usage"] == {
+                "inputTokens": 12,
+                "outputTokens": 7,
+                "cachedReadTokens": 3,
+                "cost": None,
+            }
 
 
 async def test_close_cancels_what_runs_and_what_waits_and_answers_each_prompt_once(
