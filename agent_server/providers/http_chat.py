@@ -5,12 +5,10 @@ what a status means (`faults`). The wire is read defensively: a server may answe
 (ST-11), send keep-alives for ever (ST-13), end without a terminator, or break off.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import anyio
 
@@ -23,14 +21,17 @@ from agent_server.loop.ports import Piece, Request
 from agent_server.providers import faults, wire
 from agent_server.providers.assemble import Assembler
 from agent_server.providers.fragments import Json
-from agent_server.providers.http_clients import HttpClients
+from agent_server.providers.http_clients import (
+    Answer,
+    BrokenOff,
+    HttpClients,
+    Unreachable,
+    Unusable,
+)
 from agent_server.providers.keys import Key
 from agent_server.providers.prices import Price
 from agent_server.providers.sse import SseDecoder
 from agent_server.providers.watch import Watch
-
-if TYPE_CHECKING:  # see HttpClients: imported at the first request
-    import httpx2
 
 DRAIN_S = 0.2
 """After the terminator the body should end; a connection that does not end by then is closed instead of kept."""
@@ -73,23 +74,20 @@ class HttpChatModel:
 
     async def stream(self, request: Request, receive: Callable[[Piece], None]) -> Reply:
         """Ask, see the port."""
-        import httpx2  # here and in HttpClients only, see there
-
         key = await self._endpoint.key.value()
         assembler = Assembler(self.name, request, receive, self._price)
         watch = Watch(self._timeouts)
         try:
             with watch.scope:
-                async with self._answer(request, key) as response:
-                    await self._read(response, _Stream(assembler, watch, key))
-                    return self._whole(assembler, response)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+                async with self._answer(request, key) as answer:
+                    await self._read(answer, _Stream(assembler, watch, key))
+                    return self._whole(assembler, answer)
+        except Unreachable as error:
             raise faults.unreachable(self.name, self._endpoint.base_url, error) from error
-        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL, httpx2.LocalProtocolError) as error:
-            # Its words may quote the header it refuses, and with it the key.
-            reason = f"the address or {self._endpoint.key.source} cannot be used ({type(error).__name__})"
+        except Unusable as error:
+            reason = f"the address or {self._endpoint.key.source} cannot be used ({error})"
             raise self._cannot_ask(reason) from None
-        except (httpx2.TransportError, httpx2.DecodingError, httpx2.StreamError) as error:
+        except BrokenOff as error:
             raise faults.interrupted(self.name, error) from error
         raise faults.silent(self.name, watch.limit_s, began=watch.began)
 
@@ -98,21 +96,18 @@ class HttpChatModel:
         return await self._endpoint.key.refresh()
 
     @asynccontextmanager
-    async def _answer(self, request: Request, key: str | None) -> AsyncGenerator[httpx2.Response]:
-        """The response with a good status; leaving the block closes the connection unless it was read to its end."""
-        client = self._clients.client(self._endpoint.base_url)
+    async def _answer(self, request: Request, key: str | None) -> AsyncGenerator[Answer]:
+        """The answer with a good status; leaving the block closes the connection unless it was read to its end."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
-        # Only connecting is timed here (then reading, writing, the pool); silence is the watch's.
-        limits = (self._timeouts.connect_s, None, None, None)
-        body = self._body(request)
-        async with client.stream(
-            "POST", self._url, content=body, headers=headers, timeout=limits
-        ) as response:
-            if response.status_code != 200:
-                raise await self._refused(response, key)
-            yield response
+        # Only connecting is timed there; silence is the watch's.
+        async with self._clients.post(
+            self._url, self._body(request), headers, connect_s=self._timeouts.connect_s
+        ) as answer:
+            if answer.status != 200:
+                raise await self._refused(answer, key)
+            yield answer
 
     def _body(self, request: Request) -> bytes:
         body: Json = {
@@ -129,13 +124,13 @@ class HttpChatModel:
             "utf-8", "replace"
         )
 
-    async def _read(self, response: httpx2.Response, stream: _Stream) -> None:
-        if "json" in response.headers.get("content-type", ""):
-            self._take_whole(await response.aread(), stream)
-            return
+    async def _read(self, answer: Answer, stream: "_Stream") -> None:
         decoder = SseDecoder()
-        chunks = response.aiter_bytes()
+        chunks = answer.chunks()
         async with aclosing(chunks):
+            if "json" in answer.headers.get("content-type", ""):
+                self._take_whole(b"".join([data async for data in chunks]), stream)
+                return
             async for data in chunks:
                 if events := decoder.feed(data):
                     self._take(events, stream)
@@ -145,7 +140,7 @@ class HttpChatModel:
                     stream.watch.chunk(substance=stream.assembler.anything)
         self._take(decoder.end(), stream)
 
-    def _take(self, events: Sequence[bytes], stream: _Stream) -> None:
+    def _take(self, events: Sequence[bytes], stream: "_Stream") -> None:
         """Feed the data of events to the assembler: the hot path."""
         take, loads = stream.assembler.chunk, json.loads
         for data in events:
@@ -162,7 +157,7 @@ class HttpChatModel:
                 raise self._failed(chunk["error"], stream)
             take(chunk)
 
-    def _take_whole(self, body: bytes, stream: _Stream) -> None:
+    def _take_whole(self, body: bytes, stream: "_Stream") -> None:
         """One JSON body where a stream was asked for (ST-11)."""
         try:
             whole = json.loads(body)
@@ -176,28 +171,29 @@ class HttpChatModel:
         stream.assembler.terminated = True
         stream.assembler.chunk(found)
 
-    def _whole(self, assembler: Assembler, response: httpx2.Response) -> Reply:
+    def _whole(self, assembler: Assembler, answer: Answer) -> Reply:
         """The reply, or a failure when what came was something else, such as the page of a login or a proxy."""
-        if not assembler.anything and "html" in response.headers.get("content-type", ""):
+        if not assembler.anything and "html" in answer.headers.get("content-type", ""):
             raise self._cannot_ask("it answered with a web page, not with a completion")
         return assembler.reply()
 
-    async def _refused(self, response: httpx2.Response, key: str | None) -> ModelFailure:
+    async def _refused(self, answer: Answer, key: str | None) -> ModelFailure:
         body = b""
-        async for data in response.aiter_bytes():
-            body += data
-            if len(body) > ERROR_BODY_BYTES:
-                break
+        async with aclosing(answer.chunks()) as chunks:
+            async for data in chunks:
+                body += data
+                if len(body) > ERROR_BODY_BYTES:
+                    break
         return faults.failure(
             self.name,
-            response.status_code,
+            answer.status,
             body.decode("utf-8", "replace"),
             key_source=self._endpoint.key.source,
             key=key,
-            headers=response.headers,
+            headers=answer.headers,
         )
 
-    def _failed(self, error: object, stream: _Stream) -> ModelFailure:
+    def _failed(self, error: object, stream: "_Stream") -> ModelFailure:
         return faults.failure_in_stream(
             self.name, error, key_source=self._endpoint.key.source, key=stream.key
         )
