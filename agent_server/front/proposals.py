@@ -9,6 +9,7 @@ nothing of it.
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import anyio
 
@@ -65,18 +66,23 @@ class Entry:
         self.answer: Answer | None = None
         """Set once; afterwards nothing can be decided any more."""
         self.decided = anyio.Event()
+        self.take_up: Callable[[Answer], None] | None = None
+        """A dead process had left it open: nobody waits for the answer, this hears it."""
 
     def settle(self, answer: Answer) -> None:
         """What is decided; the first answer counts."""
         if self.answer is None:
             self.answer = answer
             self.decided.set()
+            if self.take_up is not None:
+                self.take_up(answer)
 
 
 class Proposals:
     """Every edit that this client was shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, version_of: edits.VersionOf = lambda path: None) -> None:
+        self._version_of = version_of
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         """By txn, oldest first."""
         self.moved: Callable[[], None] = lambda: None
@@ -84,8 +90,9 @@ class Proposals:
 
     @property
     def undecided(self) -> tuple[Entry, ...]:
-        """Every edit that waits for the person, oldest first."""
-        return tuple(entry for entry in self._entries.values() if entry.answer is None)
+        """Every edit that waits for the person, oldest first; not those that a dead process had left open."""
+        entries = self._entries.values()
+        return tuple(e for e in entries if e.answer is None and e.take_up is None)
 
     @property
     def last(self) -> Entry | None:
@@ -205,11 +212,19 @@ class Proposals:
         entry = self._entries.get(txn)
         return None if entry is None else entry.revision
 
-    def recall(self, stream: Stream, left_open: Sequence[EditChanged]) -> tuple[FollowUp, ...]:
-        """What became of edits that a dead process had left open, to be sent behind the answer to a load."""
+    def recall(
+        self,
+        stream: Stream,
+        left_open: Sequence[EditChanged],
+        take_up: Callable[[Proposal, Answer], None],
+    ) -> tuple[FollowUp, ...]:
+        """What became of edits that a dead process had left open, to be sent behind the answer to a load.
+
+        Those that were abandoned can still be decided; `take_up` hears it.
+        """
         if not stream.capabilities.edit_proposed:
             return ()
-        return tuple(self._recalled(stream, event) for event in left_open)
+        return tuple(self._recalled(stream, event, take_up) for event in left_open)
 
     # ---- inside ------------------------------------------------------------------------------------------
 
@@ -243,21 +258,31 @@ class Proposals:
         if stream.capabilities.edit_proposed:
             stream.own("edit/proposed", _shown(entry))
 
+    def _state(self, stream: Stream, entry: Entry, event: EditChanged) -> Json:
+        return edits.edit_state(
+            stream.session, event, revision=entry.revision, version_of=self._version_of
+        )
+
     def _tell(self, stream: Stream, entry: Entry, event: EditChanged) -> None:
         entry.state = event.state
         entry.revision = max(entry.revision + 1, event.proposal.revision)
         self.moved()
         if not stream.capabilities.edit_proposed:
             return
-        stream.own("edit/state", edits.edit_state(stream.session, event, revision=entry.revision))
+        stream.own("edit/state", self._state(stream, entry, event))
 
-    def _recalled(self, stream: Stream, event: EditChanged) -> FollowUp:
+    def _recalled(
+        self, stream: Stream, event: EditChanged, take_up: Callable[[Proposal, Answer], None]
+    ) -> FollowUp:
         call_id = "" if event.key is None else str(event.key)
         appearance = Appearance(call_id, event.turn or None, "ask")
         entry = self._remember(Entry(stream.session, event.proposal, appearance=appearance))
-        entry.answer = Answer("reject", by="the server stopped")
+        if event.state == "abandoned":
+            entry.take_up = partial(take_up, event.proposal)
+        else:
+            entry.answer = Answer("reject", by="the server stopped")
         entry.state = event.state
-        state = edits.edit_state(stream.session, event, revision=entry.revision)
+        state = self._state(stream, entry, event)
         return stream.own_follow_up("edit/state", state)
 
 

@@ -16,6 +16,7 @@ import anyio.to_thread
 from agent_server.context.prompt import read_agents_file, system_prompt
 from agent_server.context.session_context import SessionContext
 from agent_server.frozen import frozen
+from agent_server.loop.action import Answer
 from agent_server.loop.errors import (
     AgentServerError,
     SessionBusy,
@@ -24,6 +25,7 @@ from agent_server.loop.errors import (
 )
 from agent_server.loop.events import Notice
 from agent_server.loop.model import SessionId
+from agent_server.loop.proposal import Proposal
 from agent_server.session.asking import InTime
 from agent_server.session.delegation import delegation_of
 from agent_server.session.edits import SessionEdits
@@ -33,6 +35,7 @@ from agent_server.session.ports import Client, Equipment, Kit, Place
 from agent_server.session.receipts import WithReceipts
 from agent_server.session.recovery import FORKED, STOPPED, recover
 from agent_server.session.session import Profile, Session
+from agent_server.session.taking_up import take_up
 from agent_server.session.titles import given_title
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
@@ -222,6 +225,11 @@ class Sessions:
             await self._store.update(session_id, title=title)
             return title
 
+    def take_up(self, session: Session, left: Proposal, answer: Answer) -> None:
+        """Beside everything else: do what the person decided about an edit that a dead process had left open."""
+        if self._group is not None:
+            self._group.start_soon(_take_up, session, left, answer)
+
     # ---- keeping it together ---------------------------------------------------------------------------------
 
     @asynccontextmanager
@@ -370,6 +378,13 @@ async def _settle(session: Session, cause: str) -> None:
     await recover(session.log, session.tools, cause=cause, known=found.results)
     session.notices = (*session.notices, *found.notices)
     session.left_open = found.events
+
+
+async def _take_up(session: Session, left: Proposal, answer: Answer) -> None:
+    try:
+        await take_up(session, left, answer)
+    except AgentServerError as failure:
+        session.emit(Notice("error", "The edit could not be taken up", str(failure)))
 
 
 async def _tidy(session: Session) -> None:

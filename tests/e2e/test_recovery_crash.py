@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.support import WIRES, Place, Server, Wire, running
-from tests.fakes.acp_client import NEVER, Refused, prompt_params
+from tests.fakes.acp_client import NEVER, OURS, Refused, prompt_params
 from tests.fakes.answers import Answer, call, hang, http, raw_call, say, think
 from tests.fakes.model_server import ModelServer
 
@@ -302,4 +302,37 @@ async def test_a_client_gone_in_the_middle_of_a_turn_finds_it_marked_as_interrup
             assert client.text(session).endswith("(interrupted)*")
             await client.prompt(session, "next")
             assert "half a thought" not in str(model.bodies[-1]["messages"])
+        assert model.refused == []
+
+
+async def test_an_edit_whose_question_was_open_when_it_was_killed_is_decided_afterwards(
+    tmp_path: Path,
+) -> None:
+    """It is fitted to what was typed meanwhile, and the model hears of it with the next prompt (protocol.md)."""
+    place = Place.at(tmp_path)
+    place.file.write_text("x = 1\n\ny = 1\n\nz = 1\n")
+    asked_for = call("edit", path="a.py", edits=[{"old_text": "z = 1", "new_text": "z = 2"}])
+    state, proposed = (f"_agent-server/edit/{name}" for name in ("state", "proposed"))
+    async with ModelServer([say("Edit.") + asked_for, say("I see.")]) as model:
+        async with running(place, model=model, capabilities=OURS) as server:
+            session = await server.client.new(str(place.workspace))
+            await server.client.ask("session/prompt", prompt_params(session, "go"))
+            await server.client.until(lambda m: m.get("method") == proposed)
+            await killed(server)
+        place.file.write_text("x = 3\n\ny = 1\n\nz = 1\n")
+        async with running(place, model=model, capabilities=OURS) as server:
+            client = server.client
+            await client.request("session/load", loading(place, session))
+            left = (await client.until(lambda m: m.get("method") == state))["params"]
+            verdict = {"txn": left["txn"], "revision": left["revision"]}
+            decisions = [{"verdict": "accept"}]
+            resolve = "_agent-server/edit/resolve"
+            answer = await client.request(resolve, {**verdict, "decisions": decisions})
+            await client.until(lambda m: "taken up as edit" in str(m))
+            assert place.file.read_text() == "x = 3\n\ny = 1\n\nz = 2\n"
+            await client.prompt(session, "and now?")
+        assert (left["state"], answer["state"]) == ("abandoned", "approved")
+        heard = str(model.bodies[-1]["messages"][-1])
+        assert "open when the server stopped" in heard
+        assert "+z = 2" in heard
         assert model.refused == []

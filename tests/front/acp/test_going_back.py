@@ -212,3 +212,98 @@ async def test_an_edit_that_a_stopped_server_left_open_is_told_after_the_load(wo
 
     assert (state["params"]["txn"], state["params"]["state"]) == ("x1", "abandoned")
     assert state["params"]["files"][0]["uri"] == (work / "a.py").as_uri()
+
+
+# ---- what a stopped server had left open is decided after all ------------------------------------------
+
+
+@asynccontextmanager
+async def reopened(work: Path, text: str, *steps: Say) -> AsyncGenerator[tuple[World, str, Any]]:
+    """A loaded session whose question about `one` → `two` in a.py was open; the file has `text` now."""
+    session = await left_open(work, state="proposed")
+    (work / "a.py").write_text(text)
+    async with over(work, *steps) as world:
+        params = {"sessionId": session, "cwd": str(work), "mcpServers": []}
+        await world.client.request("session/load", params)
+        told = await world.client.until(lambda m: m.get("method") == "_agent-server/edit/state")
+        yield world, session, told["params"]
+
+
+def everything(state: Any, verdict: str = "accept", **more: Any) -> Any:
+    return {
+        "txn": state["txn"], "revision": state["revision"],
+        "decisions": [{"verdict": verdict}], **more,
+    }  # fmt: skip
+
+
+async def ended(world: World, txn: str) -> Any:
+    """What is last said of the edit that was left open."""
+    message = await world.client.until(
+        lambda m: (
+            m.get("method") == "_agent-server/edit/state"
+            and m["params"]["txn"] == txn
+            and m["params"]["files"][0]["message"] is not None
+        )
+    )
+    return message["params"]
+
+
+async def test_an_edit_that_was_left_open_is_taken_up(work: Path) -> None:
+    async with reopened(work, "one\n", DONE) as (world, session, left):
+        proposal = await ask(world, "edit/get", txn=left["txn"])
+        answer = await ask(world, "edit/resolve", **everything(left))
+        last = await ended(world, left["txn"])
+        applied = world.client.of("_agent-server/edit/state")[-2]
+        assert (work / "a.py").read_text() == "two\n"
+        await world.client.prompt(session, "and now?")
+        told = str(world.equipment.script.requests[-1].messages[-1])
+
+    assert (left["state"], proposal["files"][0]["newText"]) == ("abandoned", "two\n")
+    assert answer["state"] == "approved"
+    assert (last["state"], applied["state"]) == ("abandoned", "applied")
+    assert applied["txn"] != left["txn"]
+    assert "accepted edit a.py, an edit that was open when the server stopped" in told
+    assert "+two" in told
+
+
+async def test_one_that_fits_no_more_is_a_conflict_and_the_model_hears_why(work: Path) -> None:
+    async with reopened(work, "else\n", DONE) as (world, session, left):
+        await ask(world, "edit/resolve", **everything(left))
+        await ended(world, left["txn"])
+        await world.client.prompt(session, "and now?")
+        told = str(world.equipment.script.requests[-1].messages[-1])
+
+    assert (work / "a.py").read_text() == "else\n"
+    assert "could not be applied" in told
+
+
+async def test_a_no_with_words_is_heard_and_changes_nothing(work: Path) -> None:
+    async with reopened(work, "one\n", DONE) as (world, session, left):
+        await ask(world, "edit/resolve", **everything(left, "reject", feedback="use tabs"))
+        await ended(world, left["txn"])
+        await world.client.prompt(session, "and now?")
+        told = str(world.equipment.script.requests[-1].messages[-1])
+
+    assert (work / "a.py").read_text() == "one\n"
+    assert "The person says: use tabs" in told
+
+
+async def test_it_is_decided_once_and_not_by_accepting_all(work: Path) -> None:
+    async with reopened(work, "one\n") as (world, _, left):
+        await ask(world, "edit/resolve", **everything(left))
+        await ended(world, left["txn"])
+        now = await ask(world, "edit/get", txn=left["txn"])
+        with pytest.raises(Refused) as refused:
+            await ask(world, "edit/resolve", **everything(now))
+
+    assert refused.value.data["reason"] == "already_decided"
+
+
+async def test_an_edit_that_was_taken_up_can_be_taken_back(work: Path) -> None:
+    async with reopened(work, "one\n") as (world, _, left):
+        await ask(world, "edit/resolve", **everything(left))
+        await ended(world, left["txn"])
+        applied = world.client.of("_agent-server/edit/state")[-2]
+        await ask(world, "edit/revert", txn=applied["txn"], revision=applied["revision"])
+
+    assert (work / "a.py").read_text() == "one\n"
