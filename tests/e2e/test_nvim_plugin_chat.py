@@ -73,7 +73,7 @@ def test_thoughts_and_output_are_folded_and_a_call_is_one_line(tmp_path: Path) -
     with editor(Desk.at(tmp_path, a__txt=TEXT), *steps) as nvim:
         nvim.open("a.txt")
         nvim.command("Agent ask run it")
-        nvim.wait('require("agent.permission").count() == 1')
+        nvim.wait('require("agent.questions").count() == 1')
         nvim.lua("vim.ui.select = function(options, _, done) done(options[1]) end")
         nvim.command("Agent answer")
         nvim.wait_for_chat("Ran.")
@@ -124,7 +124,7 @@ def test_a_permission_is_chosen_from_a_list_and_nothing_runs_before(tmp_path: Pa
     with editor(desk, shell("touch made"), {"text": "Done."}) as nvim:
         nvim.open("a.txt")
         nvim.command("Agent ask run it")
-        nvim.wait('require("agent.permission").count() == 1')
+        nvim.wait('require("agent.questions").count() == 1')
         nvim.wait_for_screen("? shell touch made (waiting for you)")
         assert nvim.mode() == "n"
         assert not desk.file("made").exists()
@@ -142,8 +142,8 @@ def test_no_to_a_permission_runs_nothing(tmp_path: Path) -> None:
     with editor(desk, shell("touch made"), {"text": "Then not."}) as nvim:
         nvim.open("a.txt")
         nvim.command("Agent ask run it")
-        nvim.wait('require("agent.permission").count() == 1')
-        nvim.lua("vim.ui.select = function(options, _, done) done(options[#options]) end")
+        nvim.wait('require("agent.questions").count() == 1')
+        nvim.lua("vim.ui.select = function(options, _, done) done(options[#options - 1]) end")
         nvim.command("Agent answer")
         nvim.wait_idle()
 
@@ -183,7 +183,7 @@ def test_a_prompt_sent_while_a_turn_runs_waits_for_its_own(tmp_path: Path) -> No
         nvim.command("Agent ask one")
         nvim.wait_for_chat("The")
         nvim.command("Agent ask two")
-        nvim.wait_for_screen("waits: two")
+        nvim.wait_for_screen("waits for its turn: two")
         nvim.wait_for_chat("The second answer.")
         nvim.wait_idle()
 

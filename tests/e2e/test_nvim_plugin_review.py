@@ -247,26 +247,3 @@ def test_a_file_with_other_line_ends_and_no_last_one_keeps_them(tmp_path: Path) 
         nvim.wait("not vim.bo.modified")
 
         assert desk.file("a.txt").read_bytes() == b"one\r\nTWO\r\nthree"
-
-
-def test_a_turn_is_taken_back_after_its_changes_were_shown(tmp_path: Path) -> None:
-    desk = Desk.at(tmp_path, a__txt=FIVE, b__txt="b\n")
-    with editor(desk, edits("b.txt", ("b\n", "B\n")), DONE, mode="auto") as nvim:
-        nvim.open("a.txt")
-        nvim.command("Agent ask change it")
-        nvim.wait_for_chat("Done.")
-        nvim.wait_idle()
-        assert desk.file("b.txt").read_text() == "B\n"
-        nvim.lua(
-            """
-            _G.prompts = {}
-            vim.ui.select = function(items, how, done)
-              table.insert(_G.prompts, how.prompt)
-              done(items[1], 1)
-            end"""
-        )
-        nvim.command("Agent undo")
-        nvim.wait("table.concat(_G.said):find('taken back: edit b.txt', 1, true)")
-
-        assert desk.file("b.txt").read_text() == "b\n"
-        assert "edit b.txt" in nvim.lua("return _G.prompts[2]")

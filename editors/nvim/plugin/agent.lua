@@ -23,6 +23,10 @@ for name, command in pairs({
   ["reject-file"] = "reject file",
   ["accept-all"] = "accept all",
   ["reject-all"] = "reject all",
+  ["accept-further"] = "further",
+  ["refuse"] = "refuse",
+  ["keep-hunk"] = "keep",
+  ["revert-hunk"] = "revert",
   ["edit-hunk"] = "edit",
   ["diff"] = "review",
   ["next-hunk"] = "next",
@@ -31,6 +35,9 @@ for name, command in pairs({
   ["toggle"] = "toggle",
   ["cancel"] = "cancel",
   ["answer"] = "answer",
+  ["steer"] = "steer",
+  ["redirect"] = "redirect",
+  ["stop"] = "stop",
 }) do
   vim.keymap.set("n", ("<Plug>(agent-%s)"):format(name), ("<Cmd>Agent %s<CR>"):format(command))
 end

@@ -1,28 +1,12 @@
 -- The pure modules, in a bare Neovim: nvim --clean -l spec.lua. Prints each failure, exits with their number.
-local here = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2))
-vim.opt.rtp:prepend(vim.fs.dirname(here))
-
+package.path = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)) .. "/?.lua;" .. package.path
+local check = require("check")
 local diff = require("agent.diff")
 local proposal = require("agent.proposal")
 local render = require("agent.render")
 local transcript = require("agent.transcript")
 
-local failures, passed = 0, 0
-
-local function it(name, check)
-  local ok, problem = xpcall(check, debug.traceback)
-  passed = passed + 1
-  if not ok then
-    failures = failures + 1
-    io.stdout:write(("not ok: %s\n%s\n"):format(name, problem))
-  end
-end
-
-local function equal(expected, actual)
-  if not vim.deep_equal(expected, actual) then
-    error(("expected %s, got %s"):format(vim.inspect(expected), vim.inspect(actual)), 2)
-  end
-end
+local it, equal = check.it, check.equal
 
 local function edit(line, from, to_line, to, text)
   return {
@@ -99,7 +83,7 @@ local function read()
   end
   local file = { uri = "file:///a", kind = "edit", baseText = "old\nold\n", newText = "one\ntwo\n" }
   file.hunks = { given("h1", 0, "one\n"), given("h2", 1, "two\n") }
-  return proposal.read({ txn = "x", sessionId = "s", revision = 1, review = "ask", files = { file } })
+  return proposal.read({ txn = "x", sessionId = "s", toolCallId = "c", revision = 1, review = "ask", files = { file } })
 end
 
 it("a hunk is decided alone, a file by what is left of it", function()
@@ -189,5 +173,4 @@ it("output stands behind a bar, where Markdown sees no markup", function()
   equal({ "`read`", "│ # no heading", "│ ```" }, render.block(block).lines)
 end)
 
-io.stdout:write(("%d checks, %d failures\n"):format(passed, failures))
-os.exit(failures)
+check.done()

@@ -9,6 +9,8 @@ local M = {}
 local FRAME_MS, LONGEST_FRAME_MS = 16, 250
 local BLOCKS = vim.api.nvim_create_namespace("agent.chat.blocks") -- where each block begins
 local LOOKS = vim.api.nvim_create_namespace("agent.chat.looks")
+---@type table<agent.How, string>
+local WAITS = { queue = "waits for its turn", steer = "heard at the next step", redirect = "heard at once" }
 local QUEUE = vim.api.nvim_create_namespace("agent.chat.queue")
 
 ---@class agent.Chat
@@ -39,8 +41,17 @@ function M.buffer(shown)
   if chat and vim.api.nvim_buf_is_valid(chat.buf) then
     return chat.buf
   end
-  chat = { session = shown.id, buf = M._make(), marks = {}, indices = {}, grown = {}, stale = {} }
-  chat.is_scheduled, chat.due_ms, chat.frame_ms = false, 0, FRAME_MS
+  chat = {
+    session = shown.id,
+    buf = M._make(),
+    marks = {},
+    indices = {},
+    grown = {},
+    stale = {},
+    is_scheduled = false,
+    due_ms = 0,
+    frame_ms = FRAME_MS,
+  }
   chats[shown.id] = chat
   for index in ipairs(shown.transcript.blocks) do
     chat.stale[index] = true
@@ -64,8 +75,11 @@ end
 function M.turn(step)
   local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
   local chat, shown = M._of(buf)
+  if not chat or not shown then
+    return
+  end
   local rows = {}
-  for index, block in ipairs(chat and shown and shown.transcript.blocks or {}) do
+  for index, block in ipairs(shown.transcript.blocks) do
     if block.kind == "user" and chat.marks[index] then
       local first = vim.api.nvim_buf_get_extmark_by_id(buf, BLOCKS, chat.marks[index], {})[1]
       rows[#rows + 1] = first + (block.gap and 1 or 0)
@@ -84,9 +98,9 @@ function M.open_block()
   if not block or block.kind ~= "tool" then
     return
   end
-  local question = block.waiting and require("agent.permission").of_call(block.id)
+  local question = block.waiting and require("agent.questions").of_call(block.id)
   if question then
-    return require("agent.permission").answer(question)
+    return require("agent.questions").answer(question)
   end
   local place = block.waiting and require("agent.review").of_call(block.id)
   if place then
@@ -285,7 +299,7 @@ function M._decorate(buf, first, shown, block)
   end
 end
 
---- Prompts that wait for their turn, below the end.
+--- What is not heard yet, below the end.
 ---@private
 function M._show_queue(chat, shown)
   vim.api.nvim_buf_clear_namespace(chat.buf, QUEUE, 0, -1)
@@ -293,7 +307,7 @@ function M._show_queue(chat, shown)
     return
   end
   local lines = vim.tbl_map(function(item)
-    return { { "waits: " .. item.text:gsub("\n", " "), "AgentMeta" } }
+    return { { ("%s: %s"):format(WAITS[item.how], (item.text:gsub("\n", " "))), "AgentMeta" } }
   end, shown.queued)
   local last = vim.api.nvim_buf_line_count(chat.buf) - 1
   vim.api.nvim_buf_set_extmark(chat.buf, QUEUE, last, 0, { virt_lines = lines })

@@ -7,11 +7,13 @@ local server = require("agent.server")
 local M = {}
 
 M.NAME = "agent-server"
----@type table<string, boolean|table>
+---@type agent.protocol.ClientCapabilities
 M.CAPABILITIES = {
   version = 1,
   sessionUpdate = true,
+  updatesPerSecond = 30, -- the chat draws no faster when much streams
   permission = true,
+  ask = true,
   edit = { proposed = true, apply = true },
   editor = { save = true, diagnostics = true, selection = true, openFiles = true, openDiff = true },
 }

@@ -12,7 +12,7 @@ local known = { root = "", files = {} }
 --- Offer names while the word before the cursor begins with `@`, or the prompt with `/`.
 function M.offer()
   local start, base = M._word()
-  if not start then
+  if not start or not base then
     return
   end
   M._refresh(M._root())

@@ -25,6 +25,10 @@ local defaults = {
     width = 80,
     --- Rows of the prompt while it is short; it grows to 8.
     prompt_height = 3,
+    --- What sending does while a turn runs: wait for a turn of its own, say it to the running one at its next step or
+    --- at once, or choose each time.
+    ---@type "queue"|"steer"|"redirect"|"ask"
+    while_busy = "queue",
   },
   --- Set in a buffer only while it shows a proposed edit; false sets none. <Plug> maps are always there.
   ---@type table<string, string>|false
@@ -33,6 +37,7 @@ local defaults = {
     reject_hunk = "gr",
     accept_file = "gA",
     reject_file = "gR",
+    accept_further = "gy",
     edit_hunk = "ge",
     diff = "gd",
     next_hunk = "]h",

@@ -87,6 +87,26 @@ function M.compose(base, hunks, replacement)
   return table.concat(parts)
 end
 
+--- The lines that differ between two texts, as hunks.
+---@param base string
+---@param new string
+---@return agent.Hunk[]
+function M.hunks(base, new)
+  local before, after, hunks = M.split(base), M.split(new), {}
+  local changes = vim.diff(base, new, { result_type = "indices" }) --[[@as integer[][] ]]
+  for number, change in ipairs(changes) do
+    local from, count, to, size = unpack(change)
+    hunks[number] = {
+      id = tostring(number),
+      start = count == 0 and from or from - 1,
+      count = count,
+      old = table.concat(before, "", count == 0 and from + 1 or from, count == 0 and from or from + count - 1),
+      new = table.concat(after, "", size == 0 and to + 1 or to, size == 0 and to or to + size - 1),
+    }
+  end
+  return hunks
+end
+
 --- What changed inside a line: the spans of the old one and of the new one. Nothing when they have little in common.
 ---@param old string
 ---@param new string

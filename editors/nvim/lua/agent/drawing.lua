@@ -37,6 +37,28 @@ function M.hunk(buf, place, spot)
   return last
 end
 
+--- Mark lines that were changed already.
+---@param buf integer
+---@param row integer the first of them, or the one that stands where lines were
+---@param size integer how many; 0: lines were taken out
+---@param number string which hunk of how many
+---@return integer last the row after them
+function M.applied(buf, row, size, number)
+  local last = math.min(row + size, vim.api.nvim_buf_line_count(buf))
+  for at = row, last - 1 do
+    vim.api.nvim_buf_set_extmark(
+      buf,
+      LOOKS,
+      at,
+      0,
+      { sign_text = "▎", sign_hl_group = "AgentAddSign", priority = 80 }
+    )
+  end
+  local keys = ("applied · :Agent keep · :Agent revert · %s"):format(number)
+  M._draw_hint(buf, row, last, { keys, "applied · " .. number, number }, nil, "AgentDeleteSign")
+  return last
+end
+
 ---@private
 function M._mark_removed(buf, row, last, hunk)
   local old, new = diff.rows(hunk.old), diff.rows(hunk.edited or hunk.new)
@@ -119,6 +141,10 @@ end
 ---@return string[]
 function M._hint(place, spot, verdict)
   local facts = {}
+  local is_staged = place.proposal.review == "staged"
+  if is_staged then
+    table.insert(facts, "staged, asked about later")
+  end
   if place.file.kind ~= "edit" then
     table.insert(facts, place.file.kind .. " file")
   end
@@ -133,7 +159,7 @@ function M._hint(place, spot, verdict)
   end
   local keys = config.get().review_keys
   local number = ("%d/%d"):format(spot.index, spot.of)
-  if verdict or not keys then
+  if verdict or is_staged or not keys then
     return { M._joined(facts, number), number }
   end
   local all = ("%s accept · %s reject · %s edit · %s diff"):format(
@@ -157,8 +183,13 @@ end
 
 --- At the right of the hunk's first line, or of the line before an insertion.
 ---@private
----@param words string[]
-function M._draw_hint(buf, row, last, words, verdict)
+---@param buf integer
+---@param row integer
+---@param last integer
+---@param words string[] from long to short
+---@param verdict? agent.Verdict
+---@param sign_group? string of the sign where no line has one; nil: that of lines to come
+function M._draw_hint(buf, row, last, words, verdict, sign_group)
   local at = math.min(math.max(0, row == last and row - 1 or row), vim.api.nvim_buf_line_count(buf) - 1)
   local group = verdict == "accept" and "AgentDone" or verdict == "reject" and "AgentFailed" or "AgentHint"
   local sign = verdict and (verdict == "accept" and "✓" or "✗") or nil
@@ -166,7 +197,7 @@ function M._draw_hint(buf, row, last, words, verdict)
     virt_text = { { M._fitting(buf, at, words) .. " ", group } },
     virt_text_pos = "eol_right_align",
     sign_text = sign or (row == last and "▎" or nil),
-    sign_hl_group = sign and group or "AgentAddSign",
+    sign_hl_group = sign and group or sign_group or "AgentAddSign",
     priority = 95,
     hl_mode = "combine",
   })

@@ -13,14 +13,17 @@ function M.table()
     ["agent/session/request_permission"] = function(_, params)
       return require("agent.permission").on_request(params)
     end,
+    ["agent/ask"] = function(_, params)
+      return require("agent.ask").on_request(params)
+    end,
     ["agent/edit/proposed"] = function(_, params)
-      require("agent.review").on_proposed(params)
+      require("agent.edits").on_proposed(params)
     end,
     ["agent/edit/state"] = function(_, params)
-      require("agent.review").on_state(params)
+      require("agent.edits").on_state(params)
     end,
     ["agent/edit/apply"] = function(_, params, context)
-      return require("agent.apply").on_request(params, vim.lsp.get_client_by_id(context.client_id))
+      return require("agent.apply").on_request(params, assert(vim.lsp.get_client_by_id(context.client_id)))
     end,
     ["agent/editor/save"] = function(_, params)
       return require("agent.apply").on_save(params)
@@ -35,7 +38,7 @@ function M.table()
       return require("agent.editor").on_open_files()
     end,
     ["agent/editor/openDiff"] = function(_, params)
-      return require("agent.review").on_open_diff(params)
+      return require("agent.edits").on_open_diff(params)
     end,
   }
 end

@@ -76,7 +76,7 @@ function M._connection()
   vim.health.ok("the server runs")
   local session = require("agent.session").current()
   local model = session and require("agent.session").option(session, "model")
-  if model then
+  if session and model then
     vim.health.info(("model %s, mode %s"):format(model.currentValue, session.transcript.mode))
   end
 end

@@ -1,9 +1,11 @@
 --- Proposed hunks in the file itself: what would go is marked, what would come is drawn as virtual lines. The buffer's
 --- text is not touched, so undo, formatters and other plugins see nothing until an edit is accepted.
+local applied = require("agent.applied")
 local apply = require("agent.apply")
 local config = require("agent.config")
 local diff = require("agent.diff")
 local drawing = require("agent.drawing")
+local edits = require("agent.edits")
 local proposal = require("agent.proposal")
 local review = require("agent.review")
 local syntax = require("agent.syntax")
@@ -14,25 +16,29 @@ local HUNKS = vim.api.nvim_create_namespace("agent.review.hunks") -- one mark fo
 
 ---@class agent.Shown
 ---@field places table<integer, agent.Place> by extmark
----@field saved table<string, table> the person's own buffer maps that ours replaced, by key
+---@field saved? table<string, table> the person's own buffer maps that ours replaced, by key; nil: none is set
+
+---@class agent.HunkMark
+---@field first integer row
+---@field last integer the row after the lines it replaces
+---@field place agent.Place
 
 ---@type table<integer, agent.Shown> by buffer
 local shown = {}
 
 --- Called once, before anything else.
 function M.listen()
-  table.insert(review.on_change, function(uri)
+  table.insert(edits.on_change, function(uri)
     local buf = apply.buffer(uri)
     if buf then
       M.draw(buf)
     end
+    require("agent.pick").refresh_hunks()
   end)
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
     group = vim.api.nvim_create_augroup("agent.inline", {}),
     callback = function(event)
-      if review.count() > 0 then
-        M.draw(event.buf)
-      end
+      M.draw(event.buf)
     end,
   })
 end
@@ -43,26 +49,28 @@ function M.draw(buf)
   vim.api.nvim_buf_clear_namespace(buf, HUNKS, 0, -1)
   drawing.clear(buf)
   local found = {}
-  for one, file in review.files() do
-    if apply.buffer(file.uri) == buf and (proposal.count(file) > 0 or M._waits(one)) then
+  local waits = false
+  for one, file in edits.files() do
+    if apply.buffer(file.uri) == buf and (one.review ~= "ask" or M._waits(one)) then
       M._draw_file(buf, one, file, found)
+      waits = waits or one.review == "ask"
     end
   end
-  if next(found) then
-    shown[buf] = shown[buf] or { places = {}, saved = M._set_keys(buf) }
-    shown[buf].places = found
-  elseif shown[buf] then
-    M._restore_keys(buf, shown[buf].saved)
-    shown[buf] = nil
+  local before = shown[buf] and shown[buf].saved
+  shown[buf] = next(found) and { places = found, saved = before or (waits and M._set_keys(buf) or nil) } or nil
+  if before and not waits then
+    M._restore_keys(buf, before)
+    shown[buf] = shown[buf] and { places = found }
   end
 end
 
 --- The hunk at the cursor, else the nearest one above it, else the first of the buffer.
+---@param kind? "ask"|"applied" of its review; nil: ask
 ---@return agent.Place?
-function M.at_cursor()
+function M.at_cursor(kind)
   local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
   local best
-  for _, mark in ipairs(M._marks(buf)) do
+  for _, mark in ipairs(M._marks(buf, kind or "ask")) do
     if not best or mark.first <= row then
       best = mark
     end
@@ -70,27 +78,30 @@ function M.at_cursor()
   return best and best.place
 end
 
---- Go to the next pending hunk, or the previous one, in whatever file it is.
+--- Go to the next pending hunk, or the previous one, in whatever file it is; when none waits, to those that were
+--- applied.
 ---@param step 1|-1
 function M.go(step)
   local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
+  local places = review.pending()
+  local kind = #places > 0 and "ask" or "applied"
+  local own = vim.tbl_filter(function(mark)
+    return M._is_pending(mark.place)
+  end, M._marks(buf, kind))
   local here = vim.tbl_filter(function(mark)
-    return M._is_pending(mark.place) and (M._landing(buf, mark) - row) * step > 0
-  end, M._marks(buf))
+    return (M._landing(buf, mark) - row) * step > 0
+  end, own)
   local mark = step > 0 and here[1] or here[#here]
   if mark then
     return M._jump(buf, mark)
   end
-  local places = vim.tbl_filter(function(place)
+  local others = vim.tbl_filter(function(place)
     return apply.buffer(place.file.uri) ~= buf
-  end, review.pending())
-  local place = step > 0 and places[1] or places[#places]
+  end, kind == "ask" and places or applied.places())
+  local place = step > 0 and others[1] or others[#others]
   if place then
     return M.reveal(place)
   end
-  local own = vim.tbl_filter(function(one)
-    return M._is_pending(one.place)
-  end, M._marks(buf))
   if #own > 0 then
     M._jump(buf, step > 0 and own[1] or own[#own])
   end
@@ -104,7 +115,7 @@ function M.reveal(place)
   vim.bo[buf].buflisted = true
   vim.api.nvim_win_set_buf(0, buf)
   M.draw(buf)
-  for _, mark in ipairs(M._marks(buf)) do
+  for _, mark in ipairs(M._marks(buf, place.proposal.review)) do
     if mark.place.hunk == place.hunk and mark.place.file == place.file then
       M._jump(buf, mark)
     end
@@ -116,7 +127,7 @@ end
 ---@return integer line from 1
 function M.line(place)
   local buf = apply.buffer(place.file.uri)
-  for _, mark in ipairs(buf and M._marks(buf) or {}) do
+  for _, mark in ipairs(buf and M._marks(buf, place.proposal.review) or {}) do
     if mark.place.hunk == place.hunk then
       return mark.first + 1
     end
@@ -135,6 +146,9 @@ end
 ---@private
 ---@param found table<integer, agent.Place>
 function M._draw_file(buf, one, file, found)
+  if one.review == "applied" then
+    return M._draw_applied(buf, one, file, found)
+  end
   if #file.hunks == 0 then
     local spot = { row = 0, stale = false, added = {}, index = 1, of = 1 }
     found[M._draw_hunk(buf, { proposal = one, file = file }, spot)] = { proposal = one, file = file }
@@ -150,6 +164,27 @@ function M._draw_file(buf, one, file, found)
     shift = shift + #diff.split(hunk.new) - hunk.count
     local place = { proposal = one, file = file, hunk = hunk }
     found[M._draw_hunk(buf, place, spot)] = place
+  end
+end
+
+--- What was applied is in the text already; lines that changed since are the person's.
+---@private
+---@param buf integer
+---@param one agent.Proposal
+---@param file agent.ProposedFile
+---@param found table<integer, agent.Place>
+function M._draw_applied(buf, one, file, found)
+  local place_of = diff.follow(file.new or "", apply.text(buf))
+  local shift = 0
+  for index, hunk in ipairs(file.hunks) do
+    local size = #diff.split(hunk.new)
+    local row = place_of(hunk.start + shift, size)
+    shift = shift + size - hunk.count
+    if row and not hunk.verdict and not file.verdict then
+      local last = drawing.applied(buf, row, size, ("%d/%d"):format(index, #file.hunks))
+      local mark = vim.api.nvim_buf_set_extmark(buf, HUNKS, math.min(row, last), 0, { end_row = last, strict = false })
+      found[mark] = { proposal = one, file = file, hunk = hunk }
+    end
   end
 end
 
@@ -182,12 +217,14 @@ function M._added(hunk, coloured, offset)
 end
 
 ---@private
----@return { first: integer, last: integer, place: agent.Place }[]
-function M._marks(buf)
+---@param buf integer
+---@param kind agent.Review
+---@return agent.HunkMark[]
+function M._marks(buf, kind)
   local marks = {}
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, HUNKS, 0, -1, { details = true })) do
     local place = shown[buf] and shown[buf].places[mark[1]]
-    if place then
+    if place and place.proposal.review == kind then
       table.insert(marks, { first = mark[2], last = mark[4].end_row or mark[2], place = place })
     end
   end

@@ -4,7 +4,13 @@ local session = require("agent.session")
 
 local M = {}
 
-local LIST_TITLE = "Agent: pending hunks"
+local LIST_TITLE = "Agent: hunks"
+---@type table<agent.Scope, string>
+local SCOPES = {
+  once = "once",
+  session = "and further edits of it, in this session",
+  workspace = "and further edits of it, in this workspace",
+}
 
 --- Choose one of the session's options, such as `model`.
 ---@param option "mode"|"model"|string
@@ -27,6 +33,29 @@ function M.option(option, value)
   end)
 end
 
+--- Accept what is pending in an edit, and choose how far the yes goes: no further than the server allows for it.
+---@param one agent.Proposal
+---@param scope? string without asking
+function M.scope(one, scope)
+  local review = require("agent.review")
+  if scope and not vim.list_contains(one.scopes, scope) then
+    return log.say("WARN", ("a yes to this edit reaches no further than: %s"):format(table.concat(one.scopes, ", ")))
+  elseif scope then
+    return review.accept_further(one, scope)
+  end
+  local shown = {
+    prompt = ("Accept %s:"):format(M._files(one)),
+    format_item = function(choice)
+      return SCOPES[choice]
+    end,
+  }
+  vim.ui.select(one.scopes, shown, function(choice)
+    if choice then
+      review.accept_further(one, choice)
+    end
+  end)
+end
+
 --- Choose a stored conversation of this project and go on with it.
 ---@param id? string without asking
 function M.session(id)
@@ -46,11 +75,11 @@ function M.session(id)
   end)
 end
 
---- All pending hunks in the quickfix list, which is opened.
+--- All pending hunks in the quickfix list, which is opened; when none waits, those that were applied.
 function M.hunks()
-  local places = require("agent.review").pending()
+  local places = M._hunks()
   if #places == 0 then
-    return log.say("INFO", "no edit waits")
+    return log.say("INFO", "there is no edit to look at")
   end
   M._fill(places)
   vim.cmd("botright copen")
@@ -59,8 +88,25 @@ end
 --- Keep the list true, if there is one.
 function M.refresh_hunks()
   if vim.fn.getqflist({ title = true }).title == LIST_TITLE then
-    M._fill(require("agent.review").pending(), "r")
+    M._fill(M._hunks(), "r")
   end
+end
+
+---@private
+---@return agent.Place[]
+function M._hunks()
+  local pending = require("agent.review").pending()
+  return #pending > 0 and pending or require("agent.applied").places()
+end
+
+---@private
+---@param one agent.Proposal
+---@return string
+function M._files(one)
+  local names = vim.tbl_map(function(file)
+    return vim.fn.fnamemodify(vim.uri_to_fname(file.uri), ":.")
+  end, one.files)
+  return table.concat(names, ", ")
 end
 
 ---@private

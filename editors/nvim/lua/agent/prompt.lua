@@ -1,4 +1,5 @@
 --- The buffer that prompts are written in, and how they are sent.
+local config = require("agent.config")
 local context = require("agent.context")
 local session = require("agent.session")
 local window = require("agent.window")
@@ -7,6 +8,12 @@ local M = {}
 
 local NAME = "agent://prompt"
 local HINT = vim.api.nvim_create_namespace("agent.prompt")
+---@type table<agent.How, string>
+local HOW = {
+  queue = "wait for a turn of its own",
+  steer = "say it at the next step",
+  redirect = "say it at once, and drop what streams",
+}
 local state = { buf = -1, history = {}, at = 0 }
 
 --- The buffer; made when there is none.
@@ -29,8 +36,9 @@ function M.buffer()
 end
 
 --- Send what is written.
-function M.submit()
-  local text = vim.trim(table.concat(vim.api.nvim_buf_get_lines(state.buf, 0, -1, true), "\n"))
+---@param how? agent.How while a turn runs; nil: as `chat.while_busy` says
+function M.submit(how)
+  local text = M.text()
   if text == "" then
     return
   end
@@ -39,19 +47,40 @@ function M.submit()
   state.at = #state.history + 1
   vim.cmd.stopinsert()
   if not require("agent.command").slash(text) then
-    M.send(text)
+    M.send(text, nil, how)
   end
 end
 
 --- Ask in the current session; shows it, and leaves the focus where it is.
 ---@param text string
 ---@param about? agent.About
-function M.send(text, about)
+---@param how? agent.How while a turn runs; nil: as `chat.while_busy` says
+function M.send(text, about, how)
   about = about or M.about()
   session.ensure(function(current)
     window.open(current)
-    session.prompt(current, text, context.content(text, about, current.root))
+    local content = context.content(text, about, current.root)
+    M._choose(current, how, function(chosen)
+      if not chosen then
+        return M.give_back({ text })
+      elseif chosen == "queue" then
+        return session.prompt(current, text, content)
+      end
+      session.steer(current, chosen, text, content)
+    end)
   end)
+end
+
+--- What was written and is heard by nobody: it can be sent again.
+---@param texts string[]
+function M.give_back(texts)
+  local text = table.concat(texts, "\n\n")
+  table.insert(state.history, text)
+  state.at = #state.history + 1
+  local buf = M.buffer()
+  if vim.api.nvim_buf_line_count(buf) == 1 and vim.api.nvim_buf_get_lines(buf, 0, 1, true)[1] == "" then
+    M.set(text)
+  end
 end
 
 --- The file the person was in last, and the lines they had selected there.
@@ -62,6 +91,12 @@ function M.about()
   local last = vim.api.nvim_buf_get_mark(buf, ">")[1]
   local rows = vim.api.nvim_buf_line_count(buf)
   return { buf = buf, range = first > 0 and last >= first and last <= rows and { first, last } or nil }
+end
+
+--- What is written.
+---@return string
+function M.text()
+  return vim.trim(table.concat(vim.api.nvim_buf_get_lines(M.buffer(), 0, -1, true), "\n"))
 end
 
 --- Replace what is written.
@@ -80,13 +115,41 @@ function M.recall(step)
   end
 end
 
+--- How words reach a turn that runs; nil when the person leaves the list.
+---@private
+---@param current agent.Session
+---@param how? agent.How
+---@param done fun(how?: agent.How)
+function M._choose(current, how, done)
+  local wanted = how or config.get().chat.while_busy
+  if not current.busy then
+    return done("queue")
+  elseif wanted ~= "ask" then
+    return done(wanted --[[@as agent.How]])
+  end
+  local shown = {
+    prompt = "A turn runs:",
+    format_item = function(choice)
+      return HOW[choice]
+    end,
+  }
+  vim.ui.select({ "queue", "steer", "redirect" }, shown, done)
+end
+
 ---@private
 function M._map(buf)
   local function map(mode, key, action, words)
     vim.keymap.set(mode, key, action, { buffer = buf, desc = "Agent: " .. words })
   end
-  map("n", "<CR>", M.submit, "send")
-  map("i", "<C-s>", M.submit, "send")
+  local function send(how)
+    return function()
+      M.submit(how)
+    end
+  end
+  map("n", "<CR>", send(nil), "send")
+  map("i", "<C-s>", send(nil), "send")
+  map("n", "gs", send("steer"), "say it to the running turn")
+  map("n", "gS", send("redirect"), "say it to the running turn at once")
   map("n", "<C-c>", "<Cmd>Agent cancel<CR>", "stop the turn")
   map("n", "q", "<Cmd>Agent close<CR>", "close the chat")
   map("n", "g?", "<Cmd>help agent-prompt<CR>", "help")

@@ -3,6 +3,8 @@ local diff = require("agent.diff")
 
 local M = {}
 
+---@alias agent.Review "ask"|"staged"|"applied" it waits for the person, will wait, was made already
+---@alias agent.Scope "once"|"session"|"workspace"
 ---@alias agent.Verdict "accept"|"reject"
 
 ---@class agent.Hunk
@@ -28,8 +30,9 @@ local M = {}
 ---@field session string
 ---@field call string id of the tool call that it comes from; empty when there is none
 ---@field revision integer
----@field review "ask"|"staged"|"applied"
----@field reason? string
+---@field review agent.Review
+---@field reason? string why the person is asked
+---@field scopes agent.Scope[] how far a yes may reach
 ---@field files agent.ProposedFile[]
 
 ---@class agent.Decision
@@ -49,6 +52,7 @@ function M.read(params)
     revision = params.revision,
     review = params.review,
     reason = params.reason,
+    scopes = params.scopes or { "once" },
     files = vim.tbl_map(M._file, params.files),
   }
 end
@@ -66,6 +70,23 @@ end
 ---@param file agent.ProposedFile
 function M.divisible(file)
   return file.kind == "edit" and #file.hunks > 0
+end
+
+--- The places of a file that are not decided.
+---@param one agent.Proposal
+---@param file agent.ProposedFile
+---@return agent.Place[]
+function M.places(one, file)
+  if not M.divisible(file) then
+    return file.verdict and {} or { { proposal = one, file = file } }
+  end
+  local places = {}
+  for _, hunk in ipairs(file.hunks) do
+    if not hunk.verdict then
+      table.insert(places, { proposal = one, file = file, hunk = hunk })
+    end
+  end
+  return places
 end
 
 --- How many hunks wait, and how many there are.

@@ -22,12 +22,6 @@ local SIGNS = {
 }
 local PLAN = { pending = "- [ ] ", in_progress = "- [-] ", completed = "- [x] " }
 local OUTPUT_LINES = 400
-local ENDINGS = {
-  cancelled = "cancelled",
-  max_tokens = "the answer was cut: it reached the model's limit",
-  refusal = "the model refused",
-  max_turn_requests = "stopped",
-}
 local NOTICES = { info = "AgentMeta", warning = "AgentWaiting", error = "AgentFailed" }
 
 --- The block as it is now.
@@ -74,26 +68,6 @@ function M.output(block)
     end
   end
   return lines, filetype
-end
-
---- How a turn ended: why when that is not normal, and what it took.
----@param stop string ACP's stop reason
----@param own { reason?: string, usage?: table } what our server adds
----@param seconds number
----@return string
-function M.ending(stop, own, seconds)
-  local usage, words = own.usage or {}, { ENDINGS[stop] }
-  if stop == "max_turn_requests" and own.reason then
-    words[1] = "stopped: " .. own.reason:gsub("_", " ")
-  end
-  if usage.inputTokens then
-    table.insert(words, ("%d tokens"):format(usage.inputTokens + usage.outputTokens))
-  end
-  if usage.cost and tonumber(usage.cost.amount) ~= 0 then
-    table.insert(words, ("$%s"):format(usage.cost.amount))
-  end
-  table.insert(words, ("%.1f s"):format(seconds))
-  return table.concat(words, " · ")
 end
 
 --- A tool call on one line: what, and what came of it.
@@ -150,6 +124,9 @@ end
 ---@private
 function M._tool(block)
   local lines = { M._code(M.headline(block)) }
+  for _, words in ipairs(block.waiting or {}) do
+    lines[#lines + 1] = M._code("  " .. words)
+  end
   local output = M.output(block)
   for index = 1, math.min(#output, OUTPUT_LINES) do
     lines[#lines + 1] = M.FOLDED .. output[index]

@@ -3,29 +3,21 @@
 --- Answers are sent one after another for each edit, each with the revision of the one before: the server refuses a
 --- decision on a revision that is not the last.
 local client = require("agent.client")
+local edits = require("agent.edits")
 local log = require("agent.log")
 local proposal = require("agent.proposal")
 
 local M = {}
 
----@class agent.Place a hunk, or a file that is decided as a whole
----@field proposal agent.Proposal
----@field file agent.ProposedFile
----@field hunk? agent.Hunk
+---@class agent.Verdicts what is told to the server at once
+---@field decisions agent.Decision[]
+---@field remember? agent.Scope how far the yes goes; nil: once
+---@field feedback? string why not, for the model
 
 ---@type agent.Proposal[] that wait, the oldest first
 local open = {}
----@type table<string, agent.Decision[][]> by txn: what is to be sent, the next first
+---@type table<string, agent.Verdicts[]> by txn: what is to be sent, the next first
 local outbox = {}
-
----@type fun(uri: string)[] something about that file's hunks is different
-M.on_change = {}
-
---- Called once, before anything else.
-function M.listen()
-  table.insert(client.on_lost, M._forget)
-  require("agent.inline").listen()
-end
 
 --- How many edits wait, of one session or of all.
 ---@param session? string
@@ -53,13 +45,7 @@ end
 function M.pending()
   local places = {}
   for one, file in M.files() do
-    if not proposal.divisible(file) then
-      table.insert(places, not file.verdict and { proposal = one, file = file } or nil)
-    else
-      for _, hunk in ipairs(file.hunks) do
-        table.insert(places, not hunk.verdict and { proposal = one, file = file, hunk = hunk } or nil)
-      end
-    end
+    vim.list_extend(places, proposal.places(one, file))
   end
   return places
 end
@@ -79,23 +65,30 @@ end
 ---@param whole_file boolean
 function M.decide(place, verdict, whole_file)
   local hunk = not whole_file and place.hunk or nil
-  M._send(place.proposal, proposal.decide(place.file, verdict, hunk))
-  M._changed(place.file.uri)
+  M._send(place.proposal, { decisions = proposal.decide(place.file, verdict, hunk) })
+  edits.changed(place.file.uri)
 end
 
 --- Decide everything that waits.
 ---@param verdict agent.Verdict
 function M.decide_all(verdict)
   for _, one in ipairs(vim.list_slice(open)) do
-    local decisions = {}
-    for _, file in ipairs(one.files) do
-      vim.list_extend(decisions, proposal.decide(file, verdict))
-    end
-    M._send(one, decisions)
-    for _, file in ipairs(one.files) do
-      M._changed(file.uri)
-    end
+    M._decide_rest(one, verdict, {})
   end
+end
+
+--- Accept what is pending in an edit, and edits like it from now on.
+---@param one agent.Proposal
+---@param scope agent.Scope one that the edit allows
+function M.accept_further(one, scope)
+  M._decide_rest(one, "accept", { remember = scope })
+end
+
+--- Reject what is pending in an edit, and tell the model why.
+---@param one agent.Proposal
+---@param why string
+function M.refuse(one, why)
+  M._decide_rest(one, "reject", { feedback = why ~= "" and why or nil })
 end
 
 --- Accept a file with a text of the person's own.
@@ -103,8 +96,8 @@ end
 ---@param file agent.ProposedFile
 ---@param text string
 function M.decide_text(one, file, text)
-  M._send(one, proposal.decide_text(file, text))
-  M._changed(file.uri)
+  M._send(one, { decisions = proposal.decide_text(file, text) })
+  edits.changed(file.uri)
 end
 
 --- Another text for a hunk, still to be accepted.
@@ -113,63 +106,59 @@ end
 function M.edit(place, text)
   place.hunk.edited = text ~= place.hunk.new and text or nil
   place.hunk.verdict = nil
-  M._changed(place.file.uri)
+  edits.changed(place.file.uri)
 end
 
----@param params agent.protocol.EditProposed
-function M.on_proposed(params)
-  local one = proposal.read(params)
-  if one.review ~= "ask" then
-    return
-  end
+--- One that waits from now on, or another revision of it.
+---@param one agent.Proposal
+function M.take(one)
   M._drop(one.txn)
   table.insert(open, one)
   outbox[one.txn] = {}
-  require("agent.session").on_question(one.session, one.call, true)
-  M._fetch(one, function()
-    for _, file in ipairs(one.files) do
-      M._changed(file.uri)
-    end
-    M._tell(one)
-  end)
+  require("agent.session").on_question(one.session, one.call, M._question(one))
+  for _, file in ipairs(one.files) do
+    edits.changed(file.uri)
+  end
+  M._tell(one)
 end
 
 ---@param params agent.protocol.EditStateChanged
 function M.on_state(params)
   local one = M._find(params.txn)
-  if one then
-    one.revision = params.revision
-    if params.state ~= "proposed" then
-      M._drop(params.txn)
-    end
+  if not one then
+    return
   end
-  local failed = params.state == "conflict" or params.state == "failed"
-  for _, file in ipairs(params.files) do
-    if failed and file.message then
-      local name = vim.fs.basename(vim.uri_to_fname(file.uri))
-      log.say("WARN", ("the edit of %s was not applied: %s"):format(name, file.message))
-    elseif params.state == "applied" then
-      M._reread(file.uri)
-    end
+  one.revision = params.revision
+  if params.state ~= "proposed" then
+    M._drop(params.txn)
   end
 end
 
---- Answer `agent/editor/openDiff`.
----@param params agent.protocol.OpenDiff
----@return agent.protocol.DiffOpened
-function M.on_open_diff(params)
-  local one = M._find(params.txn)
-  local file = one and params.files[1] and proposal.file(one, params.files[1].uri)
-  if not file then
-    return { shown = false }
+--- Nobody answers for these any more.
+function M.forget()
+  for _, one in ipairs(vim.list_slice(open)) do
+    M._drop(one.txn)
   end
-  vim.schedule(function()
-    require("agent.sidebyside").open({ proposal = one, file = file })
-  end)
-  return { shown = true }
 end
 
 ---@private
+---@param one agent.Proposal
+---@param verdict agent.Verdict
+---@param terms { remember?: agent.Scope, feedback?: string }
+function M._decide_rest(one, verdict, terms)
+  local decisions = {}
+  for _, file in ipairs(one.files) do
+    vim.list_extend(decisions, proposal.decide(file, verdict))
+  end
+  M._send(one, vim.tbl_extend("error", terms, { decisions = decisions }))
+  for _, file in ipairs(one.files) do
+    edits.changed(file.uri)
+  end
+end
+
+---@private
+---@param txn string
+---@return agent.Proposal?
 function M._find(txn)
   return vim.iter(open):find(function(one)
     return one.txn == txn
@@ -177,68 +166,30 @@ function M._find(txn)
 end
 
 ---@private
+---@param txn string
 function M._drop(txn)
-  local kept, gone = {}, nil
-  for _, one in ipairs(open) do
-    if one.txn == txn then
-      gone = one
-    else
-      table.insert(kept, one)
-    end
-  end
-  open, outbox[txn] = kept, nil
+  local gone = M._find(txn)
+  open = vim.tbl_filter(function(one)
+    return one ~= gone
+  end, open)
+  outbox[txn] = nil
   if gone then
-    require("agent.session").on_question(gone.session, gone.call, false)
+    require("agent.session").on_question(gone.session, gone.call, nil)
   end
   for _, file in ipairs(gone and gone.files or {}) do
-    M._changed(file.uri)
+    edits.changed(file.uri)
   end
-end
-
---- Nobody answers for these any more.
----@private
-function M._forget()
-  for _, one in ipairs(vim.list_slice(open)) do
-    M._drop(one.txn)
-  end
-end
-
---- Texts above 1 MiB are not sent along.
----@private
-function M._fetch(one, done)
-  local left = 1
-  local function arrived()
-    left = left - 1
-    if left == 0 then
-      done()
-    end
-  end
-  for _, file in ipairs(one.files) do
-    for side, missing in pairs({
-      base = file.kind ~= "create" and not file.base,
-      new = file.kind ~= "delete" and not file.new,
-    }) do
-      if missing then
-        left = left + 1
-        client.request("agent/edit/content", { txn = one.txn, uri = file.uri, side = side }, function(_, result)
-          file[side] = result and result.text
-          arrived()
-        end)
-      end
-    end
-  end
-  arrived()
 end
 
 ---@private
 ---@param one agent.Proposal
----@param decisions agent.Decision[]
-function M._send(one, decisions)
+---@param verdicts agent.Verdicts
+function M._send(one, verdicts)
   local box = outbox[one.txn]
-  if #decisions == 0 or not box then
+  if #verdicts.decisions == 0 or not box then
     return
   end
-  table.insert(box, decisions)
+  table.insert(box, verdicts)
   if #box == 1 then
     M._send_next(one)
   end
@@ -251,8 +202,8 @@ function M._send_next(one)
   if not box or #box == 0 then
     return
   end
-  local params = { txn = one.txn, revision = one.revision, decisions = box[1], remember = "once" }
-  client.request("agent/edit/resolve", params, function(err, result)
+  local params = { txn = one.txn, revision = one.revision, remember = "once" }
+  client.request("agent/edit/resolve", vim.tbl_extend("force", params, box[1]), function(err, result)
     if outbox[one.txn] ~= box then
       return
     end
@@ -270,43 +221,39 @@ end
 
 --- The proposal moved on under the person's hands: what they decided counts for nothing, and is to be looked at again.
 ---@private
+---@param one agent.Proposal
+---@param err { message: string, data?: table }
 function M._refused(one, err)
-  local data = err.data or {}
-  if data.reason ~= "stale_revision" then
+  if (err.data or {}).reason ~= "stale_revision" then
     log.say("WARN", ("the decision was not taken: %s"):format(err.message))
     return M._drop(one.txn)
   end
-  one.revision, outbox[one.txn] = data.revision, {}
-  for _, file in ipairs(one.files) do
-    file.verdict = nil
-    for _, hunk in ipairs(file.hunks) do
-      hunk.verdict = nil
+  outbox[one.txn] = {}
+  client.request("agent/edit/get", { txn = one.txn }, function(problem, now)
+    if problem then
+      log.say("WARN", ("the decision was not taken: %s"):format(problem.message))
+      return M._drop(one.txn)
     end
-    M._changed(file.uri)
-  end
-  log.say("WARN", "the proposed edit changed meanwhile: please look at it again")
+    log.say("WARN", "the proposed edit changed meanwhile: please look at it again")
+    edits.on_proposed(now)
+  end)
 end
 
+--- What is said of it at its call.
 ---@private
-function M._changed(uri)
-  for _, listener in ipairs(M.on_change) do
-    listener(uri)
+---@param one agent.Proposal
+---@return string[]
+function M._question(one)
+  local words = { ("<CR> reviews it, or the keys in the file%s"):format(#one.files > 1 and "s" or "") }
+  if one.reason then
+    table.insert(words, 1, ("Why you are asked: %s"):format(one.reason))
   end
-  vim.api.nvim_exec_autocmds("User", { pattern = "AgentStatus", modeline = false })
-  vim.cmd.redrawstatus({ bang = true })
-end
-
---- A file on disk was changed: buffers that show it and have nothing unsaved read it again.
----@private
-function M._reread(uri)
-  local buf = require("agent.apply").buffer(uri)
-  if buf and not vim.bo[buf].modified then
-    vim.cmd.checktime({ buf })
-  end
+  return words
 end
 
 --- Only when it cannot be seen: nothing is said about what is on the screen.
 ---@private
+---@param one agent.Proposal
 function M._tell(one)
   local hidden = vim.tbl_filter(function(file)
     local buf = require("agent.apply").buffer(file.uri)

@@ -59,8 +59,8 @@ end
 ---@param buf? integer
 ---@return string
 function M.root(buf)
-  local named = buf and vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= ""
-  return named and vim.fs.root(buf, config.get().root_markers) or vim.fn.getcwd()
+  local is_file = buf and vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= ""
+  return buf and is_file and vim.fs.root(buf, config.get().root_markers) or vim.fn.getcwd()
 end
 
 return M

@@ -1,7 +1,8 @@
 --- What is asked of the server in a conversation, and what it says there. The chat shows it; nothing here draws.
 local client = require("agent.client")
+local ending = require("agent.ending")
 local log = require("agent.log")
-local render = require("agent.render")
+local queue = require("agent.queue")
 local server = require("agent.server")
 local sessions = require("agent.sessions")
 
@@ -84,15 +85,14 @@ function M.list(root, done)
   end)
 end
 
---- Ask. While a turn runs the prompt waits for its own.
+--- Ask. While a turn runs the prompt waits for its own, unless a setting of the server's says otherwise.
 ---@param session agent.Session
 ---@param text string as the person wrote it
 ---@param content table[] ACP's content blocks
 function M.prompt(session, text, content)
-  local item = { text = text }
+  local item = { text = text, how = "queue" }
   if session.busy then
-    table.insert(session.queued, item)
-    sessions.changed(session, {})
+    queue.add(session, item)
   else
     session.busy, session.label, session.started_ms, session.turn = true, "Sending", vim.uv.now(), nil
     sessions.changed(session, session.transcript:ask(text))
@@ -102,6 +102,45 @@ function M.prompt(session, text, content)
     if sessions.get(session.id) == session then
       M._settled(session, item, err, result)
     end
+  end)
+end
+
+--- Say something to the running turn; when none runs (any more) it is a prompt like others.
+---@param session agent.Session
+---@param how agent.How
+---@param text string as the person wrote it
+---@param content table[] ACP's content blocks
+function M.steer(session, how, text, content)
+  if not session.busy or not session.turn then
+    return M.prompt(session, text, content)
+  end
+  local item = { text = text, how = how }
+  queue.add(session, item)
+  local params = { sessionId = session.id, mode = how, prompt = content, expectedTurnId = session.turn }
+  client.request("agent/session/steer", params, function(err)
+    if not err or not queue.remove(session, item) then
+      return
+    end
+    if (err.data or {}).reason == "turn_mismatch" then
+      return M.prompt(session, text, content)
+    end
+    require("agent.prompt").give_back({ text })
+    M._complain("the turn was not told", err)
+  end)
+end
+
+--- End the running turn after the tool calls that run now.
+---@param session agent.Session
+function M.stop(session)
+  if not session.busy or not session.turn then
+    return log.say("INFO", "no turn runs")
+  end
+  local params = { sessionId = session.id, mode = "stop", prompt = {}, expectedTurnId = session.turn }
+  client.request("agent/session/steer", params, function(err)
+    if err then
+      return M._complain("the turn goes on", err)
+    end
+    log.say("INFO", "the turn ends after what runs now")
   end)
 end
 
@@ -146,13 +185,15 @@ end
 ---@param params agent.protocol.SessionUpdate
 function M.on_update(params)
   local session = sessions.get(params.sessionId) or sessions.add(params.sessionId, server.root())
-  if M._begins(session, params.turnId, params.update) then
+  local is_taken = queue.take(session, params.update)
+  M._follow(session, params.turnId, params.update)
+  if is_taken then
     return
   end
   local changes = session.transcript:update(params.update, vim.uv.now())
   local call = params.update.toolCallId
   if call and (params.update.status == "completed" or params.update.status == "failed") then
-    require("agent.permission").dismiss(session.id, call)
+    require("agent.questions").dismiss(session.id, call)
   end
   sessions.changed(session, changes)
 end
@@ -161,13 +202,13 @@ end
 function M.on_status(params)
   local session = sessions.get(params.sessionId) or sessions.add(params.sessionId, server.root())
   if params.busy then
-    M._begins(session, params.turnId)
+    M._follow(session, params.turnId)
   end
   -- What is told of an idle session may cross a prompt on its way.
   session.busy = params.busy or session.unanswered > 0
   session.state, session.label = params.state, params.label
   if not params.busy then
-    require("agent.permission").dismiss(session.id)
+    require("agent.questions").dismiss(session.id)
   end
   sessions.changed(session, params.busy and {} or session.transcript:settle(vim.uv.now()))
 end
@@ -175,11 +216,11 @@ end
 --- A question about a call was put, or is answered.
 ---@param id string
 ---@param call string
----@param is_waiting boolean
-function M.on_question(id, call, is_waiting)
+---@param words? string[] what the person is asked; nil: nothing any more
+function M.on_question(id, call, words)
   local session = sessions.get(id)
   if session then
-    sessions.changed(session, session.transcript:wait(call, is_waiting))
+    sessions.changed(session, session.transcript:wait(call, words))
   end
 end
 
@@ -201,50 +242,39 @@ function M._take_options(session, result)
   sessions.changed(session, {})
 end
 
---- A prompt that waited is shown when its turn begins, or when it is heard in the turn that runs.
+--- A prompt that waited is shown when its turn begins.
 ---@private
----@return boolean is_shown the update said what is shown now
-function M._begins(session, turn, update)
-  local says = update and update.sessionUpdate == "user_message_chunk" and update.content.text
-  local next_one = session.queued[1]
-  if says and next_one and says == next_one.text then
-    M._show_queued(session)
-    return true
+---@param session agent.Session
+---@param turn? string
+---@param update? table
+function M._follow(session, turn, update)
+  if not turn or turn == session.turn then
+    return
   end
-  if turn and turn ~= session.turn then
-    local follows = session.turn ~= nil
-    session.turn = turn
-    if follows and next_one and not says then
-      M._show_queued(session)
-    end
+  local follows = session.turn ~= nil
+  session.turn = turn
+  if follows and not (update and update.sessionUpdate == "user_message_chunk") then
+    queue.turn(session)
   end
-  return false
-end
-
----@private
-function M._show_queued(session)
-  session.started_ms = vim.uv.now()
-  sessions.changed(session, session.transcript:ask(table.remove(session.queued, 1).text))
 end
 
 --- The answer to a prompt. A normal end needs few words.
 ---@private
+---@param session agent.Session
+---@param item agent.Said
+---@param err? { message: string }
+---@param result? agent.protocol.PromptResult
 function M._settled(session, item, err, result)
   session.unanswered = session.unanswered - 1
-  local unheard = vim.iter(session.queued):enumerate():find(function(_, one)
-    return one == item
-  end)
-  if unheard then
-    table.remove(session.queued, unheard)
-    sessions.changed(session, session.transcript:ask(item.text))
-  end
+  queue.hear(session, item)
   session.busy = session.unanswered > 0
-  if err then
-    return M._fail(session, err.message)
+  if not result then
+    return M._fail(session, err and err.message or "no answer")
   end
   local own = vim.tbl_get(result, "_meta", "agent-server") or {}
-  local words = render.ending(result.stopReason, own, (vim.uv.now() - session.started_ms) / 1000)
+  local words = ending.words(own, (vim.uv.now() - session.started_ms) / 1000)
   sessions.changed(session, session.transcript:finish(words))
+  queue.give_back(session, own.unread or {})
 end
 
 ---@private
@@ -262,9 +292,10 @@ end
 ---@private
 function M._lost(ending)
   for _, session in ipairs(sessions.all()) do
-    require("agent.permission").dismiss(session.id)
+    require("agent.questions").dismiss(session.id)
     if session.busy then
-      session.queued, session.unanswered = {}, 0
+      session.unanswered = 0
+      queue.give_back(session)
       M._fail(session, ("The server %s before the turn was over."):format(ending))
     end
   end

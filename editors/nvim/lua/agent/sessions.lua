@@ -11,7 +11,8 @@ local M = {}
 ---@field label string the state, for people
 ---@field busy boolean
 ---@field turn? string the turn that is shown
----@field queued { text: string }[] prompts whose turn has not begun, the next one first
+---@field queued agent.Said[] what is not heard yet, the next one first
+---@field heard? string the message that was shown from there
 ---@field unanswered integer prompts that were sent and not answered
 ---@field started_ms number when the last prompt was sent
 ---@field is_loading boolean its past is being replayed

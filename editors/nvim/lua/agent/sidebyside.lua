@@ -8,6 +8,13 @@ local window = require("agent.window")
 
 local M = {}
 
+---@type table<agent.Review, string> of the right window, by the edit's review
+local WINBARS = {
+  ask = " %s (proposed)%%=%%#AgentHint#:w accept · gR reject · q close ",
+  staged = " %s (staged, asked about later)%%=%%#AgentHint#q close ",
+  applied = " %s (applied)%%=%%#AgentHint#q close ",
+}
+
 ---@type integer? the tab page of the review
 local tab
 
@@ -27,7 +34,7 @@ function M.open(place)
   vim.cmd("diffthis")
   vim.cmd("rightbelow vsplit")
   vim.api.nvim_win_set_buf(0, M._proposed(place.proposal, file, path))
-  vim.wo.winbar = (" %s (proposed)%%=%%#AgentHint#:w accept · gR reject · q close "):format(M._name(path))
+  vim.wo.winbar = WINBARS[place.proposal.review]:format(M._name(path))
   vim.cmd("diffthis | normal! gg]c")
 end
 
@@ -72,13 +79,30 @@ function M._written(buf, text)
   return table.concat(lines, ending) .. (closed and ending or "")
 end
 
+--- The right side; it can be changed where there is something to decide.
 ---@private
+---@param one agent.Proposal
+---@param file agent.ProposedFile
+---@param path string
+---@return integer buf
 function M._proposed(one, file, path)
-  local text = proposal.text(file)
-  if not proposal.divisible(file) then
-    text = file.new or ""
+  if one.review ~= "ask" then
+    local shown = M._scratch(file.new or "", path, one.review)
+    vim.bo[shown].modifiable = false
+    return shown
   end
+  local text = proposal.divisible(file) and proposal.text(file) or file.new or ""
   local buf = M._scratch(text, path, "proposed")
+  M._map(buf, one, file, text)
+  return buf
+end
+
+---@private
+---@param buf integer
+---@param one agent.Proposal
+---@param file agent.ProposedFile
+---@param text string what the buffer was made from
+function M._map(buf, one, file, text)
   vim.bo[buf].buftype = "acwrite"
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buf,
@@ -97,7 +121,6 @@ function M._proposed(one, file, path)
     review.decide({ proposal = one, file = file }, "reject", true)
     M._next()
   end, { buffer = buf, desc = "Agent: reject file" })
-  return buf
 end
 
 --- On to the next file that waits, or back to where the person was.
@@ -112,7 +135,7 @@ end
 
 --- Not the file's own buffer: there the hunks are drawn between the lines, which would stand in the way.
 ---@private
----@param side "base"|"proposed"
+---@param side "base"|"proposed"|agent.Review
 function M._scratch(text, path, side)
   local name = ("agent://%s/%s"):format(side, vim.fn.fnamemodify(path, ":."))
   for _, old in ipairs(vim.api.nvim_list_bufs()) do

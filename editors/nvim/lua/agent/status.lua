@@ -1,6 +1,6 @@
 --- What goes on, in a few words: for a status line, and for the chat's window bar.
 local client = require("agent.client")
-local permission = require("agent.permission")
+local questions = require("agent.questions")
 local session = require("agent.session")
 
 local M = {}
@@ -24,7 +24,7 @@ end
 --- What waits for the person: questions, and edits to be judged.
 ---@return integer
 function M.waiting()
-  return permission.count() + require("agent.review").count()
+  return questions.count() + require("agent.review").count()
 end
 
 --- 'winbar' of the chat: model · mode · context · cost, and at the right what goes on.
@@ -61,7 +61,7 @@ function M._state(shown)
   if client.phase() ~= "ready" then
     return "AgentFailed", "✗ " .. (client.phase() == "off" and "not running" or "starting")
   end
-  local waiting = permission.count(shown.id) + require("agent.review").count(shown.id)
+  local waiting = questions.count(shown.id) + require("agent.review").count(shown.id)
   if waiting > 0 then
     return "AgentWaiting", ("? %d waiting for you"):format(waiting)
   end

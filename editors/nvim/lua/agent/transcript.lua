@@ -1,6 +1,8 @@
 --- A conversation as a list of blocks, made from session updates. Pure: updates in, changes out.
 ---
 --- The chat shows a block by itself, so a change names one block: new, its text grown, or to be shown anew.
+local ending = require("agent.ending")
+
 local M = {}
 
 ---@class agent.Block
@@ -14,7 +16,7 @@ local M = {}
 ---@field title? string
 ---@field tool? string the tool's name
 ---@field status? "pending"|"in_progress"|"completed"|"failed"
----@field waiting? boolean a question about it is open
+---@field waiting? string[] the question about it that is open, in words
 ---@field summary? string the outcome in a few words
 ---@field content? table[] ACP's ToolCallContent
 ---@field entries? { content: string, status: string }[] of a plan
@@ -31,6 +33,8 @@ local M = {}
 ---@field mode? string
 ---@field options table[] ACP's config options
 ---@field commands table[] ACP's available commands
+---@field calls table<string, integer> block by tool call
+---@field plan_at? integer the block of the plan
 ---@field usage? { used: integer, size: integer, cost?: { amount: number, currency: string } }
 local Transcript = {}
 Transcript.__index = Transcript
@@ -83,14 +87,14 @@ end
 
 --- Mark a call as waiting for the person, or no longer.
 ---@param call string
----@param waiting boolean
+---@param words? string[] what they are asked; nil: nothing any more
 ---@return agent.Change[]
-function Transcript:wait(call, waiting)
+function Transcript:wait(call, words)
   local index = self.calls[call]
-  if not index or (self.blocks[index].waiting or false) == waiting then
+  if not index or vim.deep_equal(self.blocks[index].waiting, words) then
     return {}
   end
-  self.blocks[index].waiting = waiting
+  self.blocks[index].waiting = words
   return { { index = index } }
 end
 
@@ -101,7 +105,7 @@ function Transcript:settle(now_ms)
   local changes = self:_close(now_ms)
   for index, block in ipairs(self.blocks) do
     if block.kind == "tool" and (block.status == "pending" or block.status == "in_progress") then
-      block.status, block.waiting, block.summary = "failed", false, block.summary or "did not finish"
+      block.status, block.waiting, block.summary = "failed", nil, block.summary or "did not finish"
       changes[#changes + 1] = { index = index }
     end
   end
@@ -136,7 +140,7 @@ end
 ---@private
 function Transcript:_tool_call(update, now_ms)
   if self.calls[update.toolCallId] then
-    return self:_tool_call_update(update, now_ms)
+    return self:_tool_call_update(update)
   end
   local changes = self:_close(now_ms)
   local block = { kind = "tool", id = update.toolCallId, status = "pending", started_ms = now_ms, pieces = {} }
@@ -189,9 +193,15 @@ function Transcript:_config_option_update(update)
   self.options = update.configOptions
 end
 
+--- A new title, or in a replay the end of a turn.
 ---@private
-function Transcript:_session_info_update(update)
-  self.title = update.title
+function Transcript:_session_info_update(update, now_ms)
+  self.title = update.title or self.title
+  local ended = vim.tbl_get(update, "_meta", "agent-server", "turnEnd")
+  if not ended then
+    return {}
+  end
+  return vim.list_extend(self:settle(now_ms), self:finish(ending.words(ended)))
 end
 
 ---@private
@@ -275,7 +285,7 @@ function M._describe(block, update)
     block.seconds = outcome.seconds or block.seconds
   end
   if block.status == "completed" or block.status == "failed" then
-    block.waiting = false
+    block.waiting = nil
   end
 end
 
