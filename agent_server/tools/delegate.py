@@ -7,7 +7,6 @@ from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
 from agent_server.loop.proposal import Resolution
 from agent_server.tools.arguments import Arguments, parse
-from agent_server.tools.services import Services
 from agent_server.tools.subagents import Errand
 from agent_server.tools.tool import BuiltIn
 
@@ -39,11 +38,6 @@ class Delegate(BuiltIn):
     arguments = DelegateArguments
     kind: ToolKind = "think"
     parallel: int = 4
-
-    @classmethod
-    def offered(cls, services: Services) -> bool:
-        """Only to an agent that may have sub-agents."""
-        return services.subagents is not None
 
     async def prepare(self, arguments: JsonObject, key: CallKey) -> Prepared:
         """Check that there is a task."""

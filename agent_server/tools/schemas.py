@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from agent_server.tools.arguments import Arguments
-from agent_server.tools.registry import TOOLS
+from agent_server.tools.registry import CLASSES, tool_class
 from agent_server.tools.specs import FILE
 
 Json = dict[str, object]
@@ -16,7 +16,7 @@ def generated() -> str:
     """The file's text as the code now says it."""
     entries = {
         tool.name: {"description": inspect.getdoc(tool), "parameters": parameters(tool.arguments)}
-        for tool in TOOLS
+        for tool in map(tool_class, CLASSES)
     }
     return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
 

@@ -23,12 +23,6 @@ class BuiltIn:
         """Bind the tool to a session's ground."""
         self._services = services
 
-    @classmethod
-    def offered(cls, services: Services) -> bool:
-        """Whether a session with these services has the tool."""
-        del services
-        return True
-
     @property
     def spec(self) -> ToolSpec:
         """Name, description and schema."""

@@ -59,7 +59,7 @@ class Team(FakeEquipment):
         kit = await super().kit(place)
         self.places.append(place)
         services = replace(Desk(Path(place.cwd)).services, subagents=place.subagents)
-        delegate = {"delegate": Delegate(services)} if Delegate.offered(services) else {}
+        delegate = {} if place.subagents is None else {"delegate": Delegate(services)}
         return Kit({**kit.tools, **delegate}, kit.policy)
 
 

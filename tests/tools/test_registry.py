@@ -69,18 +69,21 @@ def test_only_reading_tools_say_they_are_read_only(desk: Desk) -> None:
     assert not any(tool.ends_turn for tool in desk.tools.values())
 
 
-def test_building_the_tools_and_their_schemas_loads_no_pydantic() -> None:
-    """The first request of a session needs the schemas and must not wait for pydantic (0001-shape)."""
+def test_naming_the_tools_and_their_schemas_imports_neither_their_code_nor_pydantic() -> None:
+    """The first request of a session needs the schemas and waits for nothing else (0006-start)."""
     code = (
         "import sys\n"
-        "from agent_server.tools.registry import TOOLS\n"
-        "from agent_server.tools.specs import spec\n"
-        "assert all(spec(t.name).parameters for t in TOOLS)\n"
-        "print([m for m in ('pydantic', 'charset_normalizer') if m in sys.modules])"
+        "from agent_server.tools import registry, services\n"
+        "built = registry.build(services.Services('/', None, None))\n"
+        "assert all(tool.spec.parameters for tool in built.values())\n"
+        "late = [f'agent_server.tools.{name}' for name in built]\n"
+        "print([m for m in ('pydantic', 'charset_normalizer', *late) if m in sys.modules])\n"
+        "built['todo'].kind\n"
+        "print([m for m in late if m in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert done.stdout == "[]\n"
+    assert done.stdout == "[]\n['agent_server.tools.todo']\n"
 
 
 async def test_the_plan_replaces_the_one_before_and_is_shown(desk: Desk) -> None:
