@@ -117,6 +117,13 @@ class Transaction:
     begun_at: datetime | None = None
     """When that was."""
 
+    @property
+    def hashes(self) -> tuple[tuple[str, str], ...]:
+        """(path, hash) of each text that it left behind; none unless it is applied."""
+        if self.state not in ("applied", "committed"):
+            return ()
+        return tuple((f.path, f.after.hash) for f in self.files if f.after is not None)
+
 
 class EditJournal(Protocol):
     """One session's lines, append-only."""

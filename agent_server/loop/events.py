@@ -146,6 +146,8 @@ class EditChanged:
     """False: applied without a question (`accept_edits`, `auto`), shown for review."""
     key: CallKey | None = None
     """The call under which a client knows it, when that is not the call it was proposed for (a sub-agent's)."""
+    hashes: tuple[tuple[str, str], ...] = ()
+    """(path, content hash) of each text that it left behind; none unless it is applied."""
 
 
 @frozen

@@ -74,8 +74,9 @@ class SessionEdits:
         self, checkpoint: Checkpoint | str, *, others: bool, note: str | None = None
     ) -> Rewound:
         """The same, while the session is at rest already. `note` is told to the model beside it."""
-        rewound = await restore(await self._changing(), checkpoint, others=others)
-        self._tell(rewound, TurnId(""))
+        transactions = await self._changing()
+        rewound = await restore(transactions, checkpoint, others=others)
+        await self._tell(transactions, rewound, TurnId(""))
         await self._say(rewound, "set files back to how they were earlier", note)
         return rewound
 
@@ -112,7 +113,7 @@ class SessionEdits:
         """
         transactions = await self._changing()
         rewound = await undo_last(transactions, turn=turn)
-        self._tell(rewound, TurnId(""))
+        await self._tell(transactions, rewound, TurnId(""))
         some = "what could be taken back of " if rewound.left else ""
         what = f"took back {some}the {'edits of the last turn' if turn else 'last edit'}"
         await self._say(rewound, what, self.not_covered(rewound))
@@ -175,10 +176,11 @@ class SessionEdits:
         if transaction is None:
             return
         turn = transaction.turn or TurnId("")
-        self._tell(rewound, turn)
+        await self._tell(transactions, rewound, turn)
         shown = await to_thread.run_sync(proposal_of, transaction, transactions.blobs)
         hunks = _hunks(shown, rewound, part)
-        self._session.emit(EditChanged(turn, shown, transaction.state, hunks))
+        hashes = transaction.hashes
+        self._session.emit(EditChanged(turn, shown, transaction.state, hunks, hashes=hashes))
 
     async def _say(self, rewound: Rewound, what: str, note: str | None = None) -> None:
         """To the model: its own words in the conversation no longer say what is in the files."""
@@ -188,15 +190,17 @@ class SessionEdits:
             about = rewound.proposal.txn
             await self._session.say_aside(f"(The person {what}: {names}{more}.)", about=about)
 
-    def _tell(self, rewound: Rewound, turn: TurnId) -> None:
+    async def _tell(self, transactions: Transactions, rewound: Rewound, turn: TurnId) -> None:
         if rewound.proposal is None:
             return
+        kept = await transactions.find(rewound.proposal.txn)
         proposal = replace(rewound.proposal, revision=rewound.revision)
         each: HunkState = "applied" if rewound.state == "applied" else "conflict"
         hunks: tuple[tuple[str, str, HunkState], ...] = tuple(
             (f.path, h.id, each) for f in proposal.files for h in f.hunks
         )
-        self._session.emit(EditChanged(turn, proposal, rewound.state, hunks))
+        hashes = () if kept is None else kept.hashes
+        self._session.emit(EditChanged(turn, proposal, rewound.state, hunks, hashes=hashes))
 
 
 def _names(rewound: Rewound, cwd: str) -> str:

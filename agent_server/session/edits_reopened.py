@@ -66,7 +66,8 @@ async def _event(transactions: Transactions, found: Recovered) -> EditChanged:
         (f.path, h.id, each) for f in proposal.files for h in f.hunks
     )
     turn = transaction.turn or TurnId("")
-    return EditChanged(turn, proposal, state, hunks, found.transaction.message)
+    message, hashes = found.transaction.message, transaction.hashes
+    return EditChanged(turn, proposal, state, hunks, message, hashes=hashes)
 
 
 def _hunk_state(state: EditState) -> HunkState:

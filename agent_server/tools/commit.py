@@ -93,15 +93,23 @@ class Pending:
         applied = await self.services.transactions.apply(
             self.proposal, Resolution(tuple(decided.values())), Approval(ctx.turn, ctx.gated)
         )
-        ended = self._ended(ctx, decided, applied)
+        ended = await self._ended(ctx, decided, applied)
         return await with_new_errors(self.services, ended, before) if ended.ok else ended
 
-    def _ended(
+    async def _ended(
         self, ctx: CallContext, decided: Mapping[str, FileDecision], applied: Applied
     ) -> ToolResult:
         said = [o for o in applied.outcomes if applied.state != "applied" or o.state == "applied"]
         message = next((o.message for o in said if o.message), None)
-        self._tell(ctx, applied.state, decided, message=message, revision=applied.revision)
+        kept = await self.services.transactions.find(self.proposal.txn)
+        self._tell(
+            ctx,
+            applied.state,
+            decided,
+            message=message,
+            revision=applied.revision,
+            hashes=() if kept is None else kept.hashes,
+        )
         for outcome in applied.outcomes:
             if outcome.state == "applied" and outcome.change is not None:
                 self.services.unsaved.note(outcome.change.path)
@@ -130,10 +138,11 @@ class Pending:
         *,
         message: str | None = None,
         revision: int = 1,
+        hashes: tuple[tuple[str, str], ...] = (),
     ) -> None:
         hunks = hunk_states(self.parts, decided, state)
         proposal = replace(self.proposal, revision=revision)
-        ctx.emit(EditChanged(ctx.turn, proposal, state, hunks, message, ctx.gated))
+        ctx.emit(EditChanged(ctx.turn, proposal, state, hunks, message, ctx.gated, hashes=hashes))
 
 
 def refused(services: Services, place: Place, error: EditRefused) -> ToolResult:

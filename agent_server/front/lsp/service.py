@@ -15,6 +15,7 @@ from agent_server.front.lsp.capabilities import own_of, stock_capabilities
 from agent_server.front.lsp.client_settings import Configuration
 from agent_server.front.lsp.commands import Commands
 from agent_server.front.lsp.current import Current
+from agent_server.front.lsp.documents import Documents
 from agent_server.front.lsp.editor import LspEditor
 from agent_server.front.lsp.lenses import Lenses, Refresher
 from agent_server.front.lsp.messages import WARNING, show_message
@@ -50,7 +51,7 @@ class Service:
         """`protocol` has been initialized; `tasks` live as long as the connection."""
         declared = protocol.initialize_params.capabilities
         own, stock = own_of(declared), stock_capabilities(declared)
-        proposals = Proposals()
+        proposals = Proposals(lambda path: _version(protocol.documents, path))
         virtual = VirtualDocuments(proposals)
         pages = Pages(connection, stock, virtual)
 
@@ -91,6 +92,11 @@ class Service:
             tasks.start_soon(configuration.register)
         if stock.watches_files:
             tasks.start_soon(register, connection)
+
+
+def _version(documents: Documents, path: str) -> int | None:
+    document = documents.at(path)
+    return None if document is None else document.version
 
 
 def _hear(protocol: Protocol, sessions: Sessions, views: StockViews) -> None:

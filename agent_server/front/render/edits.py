@@ -1,5 +1,6 @@
 """A proposed edit as our clients see it: `edit/proposed`, `edit/state`, `edit/content` (front/protocol/edits.py)."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from agent_server.front.blocks import Json
@@ -13,6 +14,8 @@ INLINE_LIMIT = 1024 * 1024
 """Bytes of UTF-8 of one text; a larger one is null and fetched with `edit/content` (protocol.md)."""
 
 Review = Literal["ask", "staged", "applied"]
+VersionOf = Callable[[str], int | None]
+"""A path → the version of the document that the editor has open there; None: not open, or there are no versions."""
 
 
 def proposed(
@@ -40,8 +43,11 @@ def proposed(
     }
 
 
-def edit_state(session: SessionId, event: EditChanged, *, revision: int) -> Json:
+def edit_state(
+    session: SessionId, event: EditChanged, *, revision: int, version_of: VersionOf
+) -> Json:
     """Where the edit stands, file by file and hunk by hunk."""
+    hashes = dict(event.hashes)
     states = {(path, hunk): state for path, hunk, state in event.hunks}
     return {
         "sessionId": session,
@@ -52,8 +58,8 @@ def edit_state(session: SessionId, event: EditChanged, *, revision: int) -> Json
             {
                 "uri": file_uri(change.path),
                 "state": event.state,
-                "version": None,
-                "hash": None,
+                "version": version_of(change.path),
+                "hash": hashes.get(change.path),
                 "message": event.message,
                 "hunks": [
                     {"id": hunk.id, "state": states.get((change.path, hunk.id), "pending")}

@@ -1,12 +1,14 @@
 """Whole conversations over LSP, in memory, with the real tools; each of our messages is judged by the schema."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from agent_server.edits.hashes import content_hash
 from agent_server.edits.text.positions import PositionEncoding
 from tests.fakes.edits import asking
 from tests.fakes.loop import Say
@@ -48,6 +50,15 @@ def file(world: World, text: str = OLD) -> Path:
     path = world.root / "a.py"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def copied(home: Path, elsewhere: Path) -> Path:
+    """The state as it is on disk at this moment, as a process that is killed leaves it."""
+    elsewhere.mkdir()
+    for path in home.glob("sessions.db*"):
+        shutil.copy(path, elsewhere / path.name)
+    shutil.copytree(home / "blobs", elsewhere / "blobs")
+    return elsewhere
 
 
 def told(world: World) -> str:
@@ -152,6 +163,95 @@ async def test_an_open_document_is_edited_in_the_editor_and_not_on_disk(tmp_path
         assert (asked["sessionId"], asked["version"]) == (session, 3)
         assert (client.buffers[uri], path.read_text()) == ((4, NEW), "old on disk\n")
         assert [s["state"] for s in client.of("agent/edit/state")][-1] == "applied"
+
+
+async def test_what_an_edit_left_is_told_with_hash_and_version(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE) as world:
+        client, path = world.client, file(world)
+        await client.open(path, OLD, version=3)
+        await client.prompt(await client.new(world.root), "go")
+
+        [first, *_, last] = client.of("agent/edit/state")
+        [file_now] = last["files"]
+        assert (last["state"], file_now["version"], file_now["hash"]) == (
+            "applied",
+            4,
+            content_hash(NEW),
+        )
+        assert (first["state"], first["files"][0]["hash"]) == ("applying", None)
+
+
+async def test_what_an_edit_left_on_disk_has_a_hash_and_no_version(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE) as world:
+        file(world)
+        await world.client.prompt(await world.client.new(world.root), "go")
+
+        [file_now] = world.client.of("agent/edit/state")[-1]["files"]
+        assert (file_now["version"], file_now["hash"]) == (None, content_hash(NEW))
+
+
+async def test_what_was_taken_back_has_the_hash_of_what_it_was(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE) as world:
+        client, _ = world.client, file(world)
+        await client.prompt(await client.new(world.root), "go")
+        last = client.of("agent/edit/state")[-1]
+        wanted = {"txn": last["txn"], "revision": last["revision"]}
+        back = await client.request("agent/edit/revert", wanted)
+
+        told = {one["txn"]: one for one in client.of("agent/edit/state")}
+        assert told[back["txn"]]["files"][0]["hash"] == content_hash(OLD)
+        assert (told[last["txn"]]["state"], told[last["txn"]]["files"][0]["hash"]) == (
+            "reverted",
+            None,
+        )
+
+
+async def test_a_proposal_is_fetched_again_after_a_decision_that_came_too_late(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
+        client, path = world.client, file(world)
+        session = await client.new(world.root)
+        turn = await client.ask("agent/session/prompt", prompt_params(session, "go"))
+        proposed = await client.hears("agent/edit/proposed")
+        [change] = proposed["files"]
+        first, second = ({"uri": change["uri"], "hunk": h["id"]} for h in change["hunks"])
+        await client.resolve(proposed, {**first, **REJECT})
+        with pytest.raises(Refused):
+            await client.resolve(proposed, {**second, **ACCEPT})
+        again = await client.request("agent/edit/get", {"txn": proposed["txn"]})
+
+        assert again == {**proposed, "revision": proposed["revision"] + 1}
+        await client.resolve(again, {**second, **ACCEPT})
+        await client.response(turn)
+        assert path.read_text() == "one\ntwo\nthree\nFOUR\n"
+
+
+async def test_a_proposal_that_a_stopped_server_left_open_is_fetched_after_the_load(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
+        client, _ = world.client, file(world)
+        session = await client.new(world.root)
+        await client.ask("agent/session/prompt", prompt_params(session, "go"))
+        proposed = await client.hears("agent/edit/proposed")
+        before = copied(tmp_path, tmp_path / "after")
+    async with served(before) as world:
+        params = {"sessionId": session, "uri": (tmp_path / "w").as_uri(), "mcpServers": []}
+        await world.client.request("agent/session/load", params)
+        left = await world.client.hears("agent/edit/state")
+        again = await world.client.request("agent/edit/get", {"txn": proposed["txn"]})
+
+        assert (left["state"], left["txn"]) == ("abandoned", proposed["txn"])
+        assert again["files"][0]["newText"] == NEW
+
+
+@pytest.mark.parametrize("txn", ["x-nobody-knows", ""])
+async def test_an_unknown_proposal_cannot_be_fetched(tmp_path: Path, txn: str) -> None:
+    async with served(tmp_path) as world:
+        with pytest.raises(Refused) as refused:
+            await world.client.request("agent/edit/get", {"txn": txn})
+        assert (refused.value.data or {})["reason"] == "unknown_txn"
 
 
 async def test_a_stale_applied_true_is_caught_and_the_model_hears_of_it(tmp_path: Path) -> None:
