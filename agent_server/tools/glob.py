@@ -14,6 +14,7 @@ from agent_server.loop.proposal import Resolution
 from agent_server.policy.globs import compiled
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.output import counted
+from agent_server.tools.overlaid import Overlaid
 from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate
 from agent_server.tools.progress import Progress, reporting
 from agent_server.tools.ripgrep import find_ripgrep, ripgrep
@@ -64,8 +65,10 @@ class Glob(BuiltIn):
         program = await to_thread.run_sync(find_ripgrep)
         if program is None:
             return NO_RIPGREP
+        staged = Overlaid.below(self._services.documents.overlay, place.real)
         async with reporting(ctx) as progress:
-            names = _Names(pattern, place.shown, self._services.limits.entries, progress)
+            limit = self._services.limits.entries
+            names = _Names(pattern, place.shown, limit, progress, staged.gone)
             try:
                 async with held(place.real) as folder:
                     if not is_folder(folder):
@@ -81,7 +84,10 @@ class Glob(BuiltIn):
                         receive=names.add,
                     )
             except OSError as error:
-                return failed(place, error)
+                if not (isinstance(error, FileNotFoundError) and staged.there):
+                    return failed(place, error)
+            for name in sorted(staged.new - staged.gone):
+                names.add(name.encode())
         return names.result()
 
 
@@ -95,18 +101,25 @@ def _checked(pattern: str) -> re.Pattern[str] | ToolResult:
         return ToolResult(False, str(error), code="bad_pattern", summary="bad pattern")
 
 
+def _parts(name: str) -> list[str]:
+    """By which ripgrep sorts: a folder's files stand together."""
+    return name.split("/")
+
+
 @dataclass(slots=True)
 class _Names:
     pattern: re.Pattern[str]
     folder: str
     limit: int
     progress: Progress
+    gone: frozenset[str]
+    """Deletions that are staged."""
     found: list[str] = field(default_factory=list[str])
     more: bool = False
 
     def add(self, record: bytes) -> bool:
         name = record.decode(errors="replace").replace(os.sep, "/")
-        if self.pattern.fullmatch(name) is None:
+        if self.pattern.fullmatch(name) is None or name in self.gone:
             return True
         if len(self.found) == self.limit:
             self.more = True
@@ -125,5 +138,7 @@ class _Names:
         )
         count = counted(len(self.found), "file")
         return ToolResult(
-            True, "\n".join([*self.found, *note]), summary=f"{count}+" if self.more else count
+            True,
+            "\n".join([*sorted(self.found, key=_parts), *note]),
+            summary=f"{count}+" if self.more else count,
         )

@@ -2,6 +2,8 @@
 
 import os
 import stat
+from collections.abc import Callable
+from functools import partial
 
 from anyio import to_thread
 
@@ -12,6 +14,7 @@ from agent_server.loop.ports import CallContext, Prepared
 from agent_server.loop.proposal import Resolution
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.output import counted
+from agent_server.tools.overlaid import Overlaid
 from agent_server.tools.paths import Place, failed, is_folder, locate, opened
 from agent_server.tools.tool import BuiltIn
 
@@ -41,27 +44,50 @@ class ListFolder(BuiltIn):
 
         async def run(ctx: CallContext, resolution: Resolution | None) -> ToolResult:
             del ctx, resolution
-            return await to_thread.run_sync(_listing, place, self._services.limits.entries)
+            staged = Overlaid.below(self._services.documents.overlay, place.real)
+            return await to_thread.run_sync(_listing, place, staged, self._services.limits.entries)
 
         action = Action("read", self.name, (place.real,))
         return Prepared(action, f"list {place.shown}", run, (Location(place.named),))
 
 
-def _listing(place: Place, limit: int) -> ToolResult:
+def _listing(place: Place, staged: Overlaid, limit: int) -> ToolResult:
+    lines = _staged_lines(staged)
     try:
         with opened(place.real) as folder:
             if not is_folder(folder):
                 text = f"{place.shown} is a file; read it instead"
                 return ToolResult(False, text, code="not_a_folder", summary="a file")
-            names = sorted(os.listdir(folder))  # noqa: PTH208  only `os` lists an open descriptor
-            lines = [_line(folder, name) for name in names[:limit]]
+            for name in os.listdir(folder):  # noqa: PTH208  only `os` lists an open descriptor
+                if name not in staged.gone:
+                    lines.setdefault(name, partial(_line, folder, name))
+            names = sorted(lines)
+            shown = [lines[name]() for name in names[:limit]]
+    except FileNotFoundError as error:
+        if not lines:
+            return failed(place, error)
+        names = sorted(lines)
+        shown = [lines[name]() for name in names[:limit]]
     except OSError as error:
         return failed(place, error)
     if len(names) > limit:
-        lines.append(f"[… {len(names) - limit:,} more; use glob to narrow it down …]")
+        shown.append(f"[… {len(names) - limit:,} more; use glob to narrow it down …]")
     return ToolResult(
-        True, "\n".join(lines) or f"{place.shown} is empty", summary=counted(len(names), "name")
+        True, "\n".join(shown) or f"{place.shown} is empty", summary=counted(len(names), "name")
     )
+
+
+def _staged_lines(staged: Overlaid) -> dict[str, Callable[[], str]]:
+    """The lines of files that are staged here, and of folders that are only there for such files, by name."""
+    lines: dict[str, Callable[[], str]] = {}
+    for path, text in staged.there.items():
+        name, _, below = path.partition("/")
+        if not below:
+            size = len(text.encode("utf-8", "surrogatepass"))
+            lines[name] = partial(str, f"{name}  {size:,} (staged)")
+        elif path in staged.new:
+            lines.setdefault(name, partial(str, f"{name}/"))
+    return lines
 
 
 def _line(folder: int, name: str) -> str:

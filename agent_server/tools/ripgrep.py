@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -47,17 +48,27 @@ async def ripgrep(
     cwd: str,
     end: bytes,
     receive: Callable[[bytes], bool],
+    text: str | None = None,
 ) -> Ran:
-    """Run it; `receive` gets each record (ended by `end`) and says whether to go on. Cancelling kills it."""
+    """Run it; `receive` gets each record (ended by `end`) and says whether to go on. Cancelling kills it.
+
+    `text` is what it finds at its standard input (`-`).
+    """
     process = await anyio.open_process(
         [program, *COMMON, *arguments],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=cwd,
     )
     try:
-        if not await _records(process, end, receive):
+        whole = False
+        async with anyio.create_task_group() as feeding:
+            if text is not None:
+                feeding.start_soon(_feed, process, text)
+            whole = await _records(process, end, receive)
+            feeding.cancel_scope.cancel()  # it may have stopped reading before the end
+        if not whole:
             return Ran(-1, "")
         assert process.stderr is not None  # a pipe was asked for
         error = b"".join([piece async for piece in process.stderr])
@@ -67,6 +78,13 @@ async def ripgrep(
             process.kill()
         with anyio.CancelScope(shield=True):
             await process.aclose()
+
+
+async def _feed(process: Process, text: str) -> None:
+    assert process.stdin is not None  # a pipe was asked for
+    with suppress(anyio.BrokenResourceError):
+        await process.stdin.send(text.encode("utf-8", "replace"))
+    await process.stdin.aclose()
 
 
 async def _records(process: Process, end: bytes, receive: Callable[[bytes], bool]) -> bool:

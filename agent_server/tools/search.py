@@ -17,6 +17,7 @@ from agent_server.policy.globs import compiled
 from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.glob import NO_RIPGREP
 from agent_server.tools.output import counted
+from agent_server.tools.overlaid import Overlaid
 from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate, parent
 from agent_server.tools.progress import Progress, reporting
 from agent_server.tools.ripgrep import Ran, find_ripgrep, ripgrep
@@ -86,24 +87,23 @@ class Search(BuiltIn):
         if program is None:
             return NO_RIPGREP
         limits = self._services.limits
+        overlay = self._services.documents.overlay
         async with reporting(ctx) as progress:
             try:
-                async with held(place.real) as descriptor:
-                    alone = not is_folder(descriptor)
+                alone = overlay.get(place.real) is not None or await _is_file(place)
                 folder = parent(place) if alone else place
+                staged = Overlaid.below(overlay, folder.real)
                 hits = _Hits(
                     folder,
-                    wanted,
+                    _Wanted(given, wanted, Path(place.real).name if alone else None),
                     self._conceals(alone=alone),
                     progress,
                     limits.hits,
                     limits.output_chars,
+                    hidden=frozenset(staged.texts),
                 )
-                target = f"./{Path(place.real).name}" if alone else "./"
-                async with held(folder.real) as descriptor:
-                    cwd = folder_path(descriptor, folder.real)
-                    options = [*_options(given), target]
-                    ran = await ripgrep(program, options, cwd=cwd, end=b"\n", receive=hits.add)
+                ran = await _on_disk(program, given, hits, staged, alone=alone)
+                await _in_staged(program, given, hits, staged)
             except OSError as error:
                 return failed(place, error)
         return hits.result(ran)
@@ -113,11 +113,79 @@ class Search(BuiltIn):
         return (lambda _: False) if alone else self._services.reading.conceals
 
 
+async def _is_file(place: Place) -> bool:
+    try:
+        async with held(place.real) as descriptor:
+            return not is_folder(descriptor)
+    except FileNotFoundError:  # a folder, if there is one, of staged files
+        return False
+
+
+async def _on_disk(
+    program: str, given: SearchArguments, hits: "_Hits", staged: Overlaid, *, alone: bool
+) -> Ran:
+    """What is saved, but for the files that are staged."""
+    target = f"./{hits.wanted.alone}" if alone else "./"
+    try:
+        async with held(hits.folder.real) as descriptor:
+            cwd = folder_path(descriptor, hits.folder.real)
+            options = [*_options(given), target]
+            return await ripgrep(program, options, cwd=cwd, end=b"\n", receive=hits.add)
+    except FileNotFoundError:
+        if not staged.there:
+            raise
+        return Ran(1, "")
+
+
+async def _in_staged(program: str, given: SearchArguments, hits: "_Hits", staged: Overlaid) -> None:
+    """The texts that are staged, each on its own, as the agent sees them."""
+    hits.hidden = frozenset()
+    options = [*_pattern_options(given), "-"]
+    for path, text in sorted(staged.there.items()):
+        if hits.more or not hits.wanted(path):
+            continue
+
+        def receive(record: bytes, path: bytes = path.encode()) -> bool:
+            return hits.add(path + b"\0" + record.partition(b"\0")[2])
+
+        await ripgrep(program, options, cwd="/", end=b"\n", receive=receive, text=text)
+
+
+@frozen
+class _Wanted:
+    """Which files are meant, by their path in the folder."""
+
+    given: SearchArguments
+    pattern: re.Pattern[str] | None
+    alone: str | None
+    """The one file that is."""
+
+    def __call__(self, path: str) -> bool:
+        if self.alone is not None and path != self.alone:
+            return False
+        if _excludes(self.given):
+            return compiled((self.given.glob or "")[1:]).fullmatch(path) is None
+        return self.pattern is None or self.pattern.fullmatch(path) is not None
+
+
 def _excludes(given: SearchArguments) -> bool:
     return given.glob is not None and given.glob.startswith("!")
 
 
 def _options(given: SearchArguments) -> list[str]:
+    """For files on disk."""
+    options = _pattern_options(given)
+    name = (given.glob or "").rpartition("/")[2]
+    if _excludes(given):
+        options.insert(0, f"--glob={given.glob}")
+    elif name and name.count("{") == name.count("}"):
+        # A type, because --glob would bring back what .gitignore names. It sees only a file's name; `wanted` sees all.
+        options = [f"--type-add=wanted:{name}", "--type=wanted", *options]
+    return options
+
+
+def _pattern_options(given: SearchArguments) -> list[str]:
+    """What to look for, and how it is shown; a place follows."""
     options = [
         "--line-number",
         "--with-filename",
@@ -132,24 +200,20 @@ def _options(given: SearchArguments) -> list[str]:
         options.append("--multiline")
     if given.context:
         options.append(f"--context={min(max(given.context, 0), 20)}")
-    name = (given.glob or "").rpartition("/")[2]
-    if _excludes(given):
-        options.append(f"--glob={given.glob}")
-    elif name and name.count("{") == name.count("}"):
-        # A type, because --glob would bring back what .gitignore names. It sees only a file's name; `wanted` sees all.
-        options += [f"--type-add=wanted:{name}", "--type=wanted"]
     return [*options, "--regexp", given.pattern, "--"]
 
 
 @dataclass(slots=True)
 class _Hits:
     folder: Place
-    wanted: re.Pattern[str] | None
+    wanted: _Wanted
     conceals: Callable[[str], bool]
     progress: Progress
     limit: int
     room: int
     """Characters that still fit."""
+    hidden: frozenset[str] = frozenset()
+    """Files whose lines do not count now: what is staged of them does."""
     files: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Lines by path in the folder."""
     skipped: dict[str, bool] = field(default_factory=dict[str, bool])
@@ -162,7 +226,7 @@ class _Hits:
         name, found, line = record.partition(b"\0")
         match = _LINE.fullmatch(line.decode(errors="replace").rstrip("\r")) if found else None
         path = name.decode(errors="replace").removeprefix("./").replace(os.sep, "/")
-        if match is None or self._skips(path):
+        if match is None or path in self.hidden or self._skips(path):
             return True  # not a line of a file: what rg says of a binary one
         number, mark, text = match.groups()
         if (mark == ":" and self.count == self.limit) or self.room < 0:
@@ -174,7 +238,7 @@ class _Hits:
 
     def _skips(self, path: str) -> bool:
         if path not in self.skipped:
-            unwanted = self.wanted is not None and self.wanted.fullmatch(path) is None
+            unwanted = not self.wanted(path)
             secret = not unwanted and self.conceals(f"{self.folder.real}/{path}")
             self.concealed += secret
             self.skipped[path] = unwanted or secret

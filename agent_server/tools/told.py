@@ -99,8 +99,8 @@ def result(
 def staged(parts: Sequence[Part], *, limit: int) -> ToolResult:
     """The result of an edit that waits for the review; `limit` in characters."""
     head = (
-        "staged, not yet on disk: read and edit see it, search, glob and list do not. The person reviews it "
-        "before a command runs, or when you are done"
+        "staged, not yet on disk: your own tools see it, and nobody else does. The person reviews it before a "
+        "command runs, or when you are done"
     )
     shown = [f"{part.shown}: {_STAGED[part.change.kind]}" for part in parts]
     diffs = [_diff(part, part.change) for part in parts if part.change.kind == "edit"]
