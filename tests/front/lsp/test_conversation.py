@@ -1,7 +1,6 @@
 """Whole conversations over LSP, in memory, with the real tools; each of our messages is judged by the schema."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +49,6 @@ def file(world: World, text: str = OLD) -> Path:
     path = world.root / "a.py"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def copied(home: Path, elsewhere: Path) -> Path:
-    """The state as it is on disk at this moment, as a process that is killed leaves it."""
-    elsewhere.mkdir()
-    for path in home.glob("sessions.db*"):
-        shutil.copy(path, elsewhere / path.name)
-    shutil.copytree(home / "blobs", elsewhere / "blobs")
-    return elsewhere
 
 
 def told(world: World) -> str:
@@ -225,25 +215,6 @@ async def test_a_proposal_is_fetched_again_after_a_decision_that_came_too_late(
         await client.resolve(again, {**second, **ACCEPT})
         await client.response(turn)
         assert path.read_text() == "one\ntwo\nthree\nFOUR\n"
-
-
-async def test_a_proposal_that_a_stopped_server_left_open_is_fetched_after_the_load(
-    tmp_path: Path,
-) -> None:
-    async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
-        client, _ = world.client, file(world)
-        session = await client.new(world.root)
-        await client.ask("agent/session/prompt", prompt_params(session, "go"))
-        proposed = await client.hears("agent/edit/proposed")
-        before = copied(tmp_path, tmp_path / "after")
-    async with served(before) as world:
-        params = {"sessionId": session, "uri": (tmp_path / "w").as_uri(), "mcpServers": []}
-        await world.client.request("agent/session/load", params)
-        left = await world.client.hears("agent/edit/state")
-        again = await world.client.request("agent/edit/get", {"txn": proposed["txn"]})
-
-        assert (left["state"], left["txn"]) == ("abandoned", proposed["txn"])
-        assert again["files"][0]["newText"] == NEW
 
 
 @pytest.mark.parametrize("txn", ["x-nobody-knows", ""])
