@@ -37,6 +37,7 @@ from agent_server.session.sessions import Sessions
 from agent_server.session.steering import WhileBusy
 from agent_server.store.blobs import BlobStore
 from agent_server.store.sessions import SessionStore
+from agent_server.tools.lifeline import Lifeline
 from agent_server.tools.registry import build, warm
 from agent_server.tools.services import Limits as ToolLimits
 from agent_server.tools.services import Services
@@ -73,6 +74,8 @@ class Shelf:
     store: SessionStore
     blobs: Blobs
     leases: Leases
+    lifeline: Lifeline
+    """By which the commands of all sessions die with this process."""
 
     def transactions(self, place: Place) -> Transactions:
         """The edits of one session; a sub-agent's are its person's."""
@@ -94,12 +97,23 @@ async def open_sessions(
     sources = Sources(find_home(environ), environ, client_options, given(options), trusted)
     blobs = BlobStore(sources.home.blobs)
     store = SessionStore(sources.home.sessions_db, blobs=blobs)
-    shelf = Shelf(store, blobs, Leases())
+    shelf = Shelf(store, blobs, Leases(), Lifeline())
     async with (
+        _closing(shelf.lifeline),
         open_models(environ) as models,
         Sessions(store, lambda cwd: Bench.at(cwd, sources, shelf, models)) as sessions,
     ):
         yield sessions
+
+
+@asynccontextmanager
+async def _closing(lifeline: Lifeline) -> AsyncGenerator[None]:
+    """Afterwards its watchdog is gone."""
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(lifeline.close)
 
 
 def given(options: Options) -> dict[str, object]:
@@ -188,8 +202,12 @@ class Bench:
             transient_retries=s.retry.transient,
             max_delay_s=s.retry.max_delay_s,
             start_early=s.tools.start_early,
+            parallel=1 if s.tools.parallel == "off" else Limits().parallel,
+            mixed=s.tools.parallel == "all",
             read_retries=s.tools.read_retries,
             compact_at=s.context.compact_at,
+            between_turns_at=s.context.between_turns_at,
+            stop_on_deny=s.approval.on_deny == "stop",
             reserve_output=s.context.reserve_output,
         )
 
@@ -215,10 +233,21 @@ class Bench:
 
     def titler(self) -> Model | None:
         """See `Equipment`. A name that is wrong costs the titles, nothing else."""
-        small = self._settings.models.small
+        return self._helper(self._settings.models.small)
+
+    def summariser(self) -> Model | None:
+        """See `Equipment`. A name that is wrong leaves summaries to the session's model."""
+        return self._helper(self._settings.models.summary)
+
+    def _helper(self, name: str | None) -> Model | None:
         with suppress(ClientMistake):
-            return None if small is None else self.model(small)
+            return None if name is None else self.model(name)
         return None
+
+    @property
+    def protect_last_n(self) -> int:
+        """See `Equipment`."""
+        return self._settings.compression.protect_last_n
 
     def models(self) -> tuple[str, ...]:
         """See `Equipment`."""
@@ -289,6 +318,7 @@ class Bench:
             policy,
             limits=limits,
             env=self._sources.environ,
+            lifeline=self._shelf.lifeline,
             subagents=place.subagents,
             diagnostics=place.diagnostics,
             questions=place.questions,

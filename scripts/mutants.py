@@ -90,8 +90,20 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(
         "anything may run beside a read",
         "loop/executing.py",
-        "return tool.read_only and len(segment) < t.limits.parallel",
-        "return len(segment) < t.limits.parallel",
+        "return t.limits.mixed or tool.read_only",
+        "return True",
+    ),
+    Mutant(
+        "there is no end to what runs at once",
+        "loop/executing.py",
+        "if tool is None or len(segment) >= t.limits.parallel:",
+        "if tool is None:",
+    ),
+    Mutant(
+        "others run beside a question of the model",
+        "loop/executing.py",
+        "        if segment and _needs_person(judged):",
+        "        if segment and judged.question is not None:",
     ),
     Mutant(
         "reads behind a write start early",
@@ -108,8 +120,14 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(
         "a question taken back is a no",
         "loop/confirming.py",
-        'if answer.kind == "cancelled":',
-        "if False:",
+        'if answer.kind == "cancelled" or',
+        "if",
+    ),
+    Mutant(
+        "a no with words ends the turn",
+        "loop/confirming.py",
+        "(t.limits.stop_on_deny and not answer.feedback)",
+        "t.limits.stop_on_deny",
     ),
     # ---- detectors and recovery
     Mutant(
@@ -141,6 +159,24 @@ MUTANTS: Sequence[Mutant] = (
         "loop/recover.py",
         "once = can_compact and tries == 1 and",
         "once = can_compact and",
+    ),
+    Mutant(
+        "a turn is nudged again and again",
+        "loop/recover.py",
+        " and not t.counts[NUDGED]:",
+        ":",
+    ),
+    Mutant(
+        "a cut call is asked for again with less room",
+        "loop/recover.py",
+        "next((cap for cap in OUTPUT_CAPS if cap > failure.output), None)",
+        "next((cap for cap in OUTPUT_CAPS if t.tries[Fault.TRUNCATED] < 2), None)",
+    ),
+    Mutant(
+        "a summary that is longer than the past replaces it",
+        "loop/compacting.py",
+        "if len(one) < plan.below_chars",
+        "if one",
     ),
     # ---- the wire to the model, and the past
     Mutant(
@@ -220,6 +256,21 @@ MUTANTS: Sequence[Mutant] = (
         "pinned = self.chosen_model is not None",
         "pinned = False",
         ("tests/session/test_models_and_prompt.py",),
+    ),
+    Mutant(
+        "a command outlives the server that is killed",
+        "tools/watchdog.py",
+        "end_all(still_running(sys.stdin))",
+        "still_running(sys.stdin)",
+        ("tests/tools/test_lifeline.py",),
+    ),
+    Mutant(
+        "another system's name for a setting wins over ours",
+        "config_layers.py",
+        "    merge(layer, checked_table(source, (), Settings, own, problems))\n    kept",
+        "    own = merge(own, layer) or own\n"
+        "    merge(layer, checked_table(source, (), Settings, own, problems))\n    kept",
+        ("tests/test_config_names.py",),
     ),
     # ---- edits
     Mutant(

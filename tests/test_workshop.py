@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from agent_server.loop.limits import Limits
 from agent_server.loop.model import DoneReason
 from agent_server.options import Options
 from agent_server.session.prompts import TurnResult
@@ -86,3 +87,57 @@ async def test_the_settings_of_a_workspace_count_whole_where_the_person_trusts_i
 
     assert session.mode == mode
     assert any("not trusted" in title for title in notices) == (trusted is not True)
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        ({"tools": {"parallel": "off"}}, "parallel", 1),
+        ({"tools": {"parallel": "all"}}, "mixed", True),
+        ({"tools": {"start_early": False}}, "start_early", False),
+        ({"tools": {"read_retries": 4}}, "read_retries", 4),
+        ({"approval": {"on_deny": "stop"}}, "stop_on_deny", True),
+        ({"context": {"between_turns_at": 0.5}}, "between_turns_at", 0.5),
+        ({"context": {"compact_at": 0.7}}, "compact_at", 0.7),
+        ({"context": {"reserve_output": 9}}, "reserve_output", 9),
+        ({"guard": {"repeat_stop": 9}}, "repeat_stop", 9),
+        ({"retry": {"transient": 9}}, "transient_retries", 9),
+        ({"limits": {"invalid_replies": 9}}, "invalid_replies", 9),
+    ],
+)
+async def test_a_setting_reaches_the_turns_it_is_about(
+    work: Path, options: dict[str, object], name: str, value: object
+):
+    async with open_sessions(Options(model="scripted:none"), options) as sessions:
+        session = await sessions.new(cwd=str(work), client=RecordingClient())
+        limits = session._equipment.limits
+
+    assert getattr(limits, name) == value
+    assert getattr(Limits(), name) != value
+
+
+async def test_the_model_for_summaries_makes_them_and_recent_entries_stay(work: Path):
+    """R55, R67: `[models] summary`, `[compression] protect_last_n`."""
+    overflow = Answer(
+        status=400, body={"error": {"message": "too long", "code": "context_length_exceeded"}}
+    )
+    async with (
+        ModelServer(["say " + "long ago " * 200, overflow, "say the end"]) as first,
+        ModelServer(["say in short"]) as small,
+    ):
+        options: dict[str, object] = {
+            "model": "openai/first",
+            "models": {"summary": "local/small"},
+            "providers": {
+                "openai": {"base_url": first.base_url},
+                "local": {"base_url": small.base_url},
+            },
+        }
+        with anyio.fail_after(20):
+            async with open_sessions(Options(), options) as sessions:
+                session = await sessions.new(cwd=str(work), client=RecordingClient())
+                await session.prompt(said("one"))
+                assert (await session.prompt(said("two"))).text == "the end"
+
+    assert len(small.bodies) == 1
+    assert "in short" in str(first.bodies[-1]["messages"])

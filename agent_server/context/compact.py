@@ -1,7 +1,7 @@
 """Compaction: where the past may be cut, what to ask for its summary, and the extract when no summary can be had.
 
-A cut never splits a reply from the results of its calls (I5), and what the person asked last is never paraphrased:
-it stays in the tail, or is quoted word for word in the summary.
+A cut never splits a reply from the results of its calls (I5), and what the person asked first and last is never
+paraphrased: it stays in the tail, or is quoted word for word in the summary.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,9 @@ from agent_server.loop.model import (
 from agent_server.loop.proposal import FileChange
 
 PROTECT_LAST_N = 20
-"""Entries kept verbatim when compaction is not forced."""
+"""Entries kept verbatim when compaction is not forced, unless the settings say how many."""
+FIRST_CHARS = 4_000
+"""Of the first prompt, which is quoted in every summary."""
 EXTRACT_CHARS = 6_000
 MIN_GAIN = 2
 """Entries that a cut must at least remove."""
@@ -45,13 +47,15 @@ def legal_cuts(entries: Sequence[Entry]) -> list[int]:
     return cuts
 
 
-def choose_cut(entries: Sequence[Entry], *, forced: bool) -> int | None:
+def choose_cut(
+    entries: Sequence[Entry], *, forced: bool, protect_last_n: int = PROTECT_LAST_N
+) -> int | None:
     """The cut to make: before the last prompt if that frees something, else inside the running turn."""
     summary = last_summary(entries)
     floor = (summary.upto if summary else 0) + MIN_GAIN
     cuts = [c for c in legal_cuts(entries) if c >= floor]
     last_user = max((i for i, e in enumerate(entries) if _is_said(e)), default=0)
-    wanted = last_user if forced else min(last_user, len(entries) - PROTECT_LAST_N)
+    wanted = last_user if forced else min(last_user, len(entries) - protect_last_n)
     before = [c for c in cuts if c <= wanted]
     if before:
         return before[-1]
@@ -79,11 +83,15 @@ def extract(entries: Sequence[Entry], upto: int) -> str:
 
 
 def quoted_task(entries: Sequence[Entry], upto: int) -> str:
-    """The last prompt, word for word, when the cut would remove it; else nothing."""
+    """The first prompt and the last one, word for word, where the cut would remove them (R68)."""
     users = [(i, e) for i, e in enumerate(entries) if isinstance(e, UserEntry) and _is_said(e)]
-    if not users or users[-1][0] >= upto:
-        return ""
-    return "The task, in the person's words:\n" + _plain(users[-1][1]) + "\n\n"
+    quotes: list[str] = []
+    if len(users) > 1 and users[0][0] < upto:
+        first = _middle_cut(_plain(users[0][1]), FIRST_CHARS)
+        quotes.append(f"What the person asked first, in their words:\n{first}\n\n")
+    if users and users[-1][0] < upto:
+        quotes.append(f"The task, in the person's words:\n{_plain(users[-1][1])}\n\n")
+    return "".join(quotes)
 
 
 def _changes(result: ToolResult) -> tuple[FileChange, ...]:

@@ -35,7 +35,12 @@ def projected_tokens(entries: Sequence[Entry], *, overhead: int) -> int:
         if isinstance(entry, ReplyEntry) and entry.reply.usage.input:
             return entry.reply.usage.input + entry.reply.usage.output + since
         since += entry_tokens(entry)
-    return overhead + sum(map(message_tokens, messages(entries)))
+    return overhead + tokens_of(entries)
+
+
+def tokens_of(entries: Sequence[Entry]) -> int:
+    """An estimate for the messages of these entries."""
+    return sum(map(message_tokens, messages(entries)))
 
 
 def overhead_tokens(system: str, tools: Sequence[ToolSpec]) -> int:

@@ -4,15 +4,24 @@ from collections.abc import Sequence
 
 from agent_server.context import compact, measure, wire
 from agent_server.loop.model import Entry
-from agent_server.loop.ports import Compaction, Request, ToolSpec
+from agent_server.loop.ports import Compaction, Model, Request, ToolSpec
 from agent_server.loop.standing import last_rewound, standing
 
 
 class SessionContext:
     """Implements `loop.ports.Context` with bytes that never change during a session (I7)."""
 
-    def __init__(self, system: str, tools: tuple[ToolSpec, ...]) -> None:
-        """Freeze the parts that every request shares."""
+    def __init__(
+        self,
+        system: str,
+        tools: tuple[ToolSpec, ...],
+        *,
+        protect_last_n: int = compact.PROTECT_LAST_N,
+        summariser: Model | None = None,
+    ) -> None:
+        """Freeze the parts that every request shares. `summariser` is asked before the turn's own model."""
+        self._protect_last_n = protect_last_n
+        self._summariser = summariser
         self._system = system
         self._tools = tools
         self._projection = wire.Projection()
@@ -38,7 +47,7 @@ class SessionContext:
     def compaction(self, entries: Sequence[Entry], *, forced: bool) -> Compaction | None:
         """The cut to make and the request for its summary; None when nothing can be cut."""
         entries = self._standing(entries)
-        upto = compact.choose_cut(entries, forced=forced)
+        upto = compact.choose_cut(entries, forced=forced, protect_last_n=self._protect_last_n)
         if upto is None:
             return None
         before = wire.last_summary(entries)
@@ -49,6 +58,8 @@ class SessionContext:
             compact.extract(entries, upto),
             generation=before.generation + 1 if before else 1,
             quote=compact.quoted_task(entries, upto),
+            below_chars=4 * measure.tokens_of(past),
+            summariser=self._summariser,
         )
 
     def _standing(self, entries: Sequence[Entry]) -> Sequence[Entry]:

@@ -33,7 +33,10 @@ async def confirming(t: Turn, state: Confirming) -> State:
 
 
 async def _call(t: Turn, gate: CallGate, question: Question) -> State:
-    """A yes runs the call next; a no settles it and the siblings go on; `cancelled` ends the turn (spec §14)."""
+    """A yes runs the call next; a no settles it and the siblings go on; `cancelled` ends the turn (spec §14).
+
+    So does a no, where the settings say so; one with words is an answer to the model, which always goes on.
+    """
     answer = await t.gate.approver.ask(question)
     await t.gate.policy.remember(question, answer)
     proposal = gate.prepared.proposal
@@ -44,7 +47,7 @@ async def _call(t: Turn, gate: CallGate, question: Question) -> State:
     if proposal is not None:
         show_decision(t, proposal, "rejected", Resolution(()))
     await settle(t, gate.call, _refused(answer, proposal), "none")
-    if answer.kind == "cancelled":
+    if answer.kind == "cancelled" or (t.limits.stop_on_deny and not answer.feedback):
         return Done(DoneReason.USER_ABORT, "approval_cancelled")
     return Executing(gate.number)
 

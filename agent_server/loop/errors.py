@@ -79,12 +79,17 @@ class ModelFailure(AgentServerError):
         fault: Fault,
         status: int | None = None,
         retry_after_s: float | None = None,
+        output: int = 0,
     ) -> None:
-        """`status` is the HTTP status if there was one; `retry_after_s` what the provider asked for."""
+        """`status` is the HTTP status if there was one; `retry_after_s` what the provider asked for.
+
+        `output` is the limit that cut a reply, in tokens, or how many it had, where one of them is known.
+        """
         super().__init__(message)
         self.fault = fault
         self.status = status
         self.retry_after_s = retry_after_s
+        self.output = output
 
 
 class StoreFailure(AgentServerError):

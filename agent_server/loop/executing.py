@@ -1,7 +1,8 @@
 """Executing: one segment of a reply's calls per visit.
 
 A segment is a maximal run of adjacent calls that may run together: reads beside reads, calls of one tool that says so
-beside each other; every other call is a segment of its own. Nothing crosses a segment's end or a question (R78).
+beside each other, all of them where the settings say so; every other call is a segment of its own. Nothing crosses a
+segment's end or a question (R78), and a call that asks the person something runs alone (R77).
 Results commit in completion order; requests show them in call order.
 """
 
@@ -35,11 +36,13 @@ async def executing(t: Turn, state: Executing) -> State:
                 break
             if (first := await review(t, Executing(state.number), call)) is not None:
                 return first
+        if segment and _needs_person(judged):
+            break
         if judged.question is not None:
-            if segment:
-                break
             return Confirming(judged.question, CallGate(state.number, call, judged.prepared))
         segment.append((call, judged))
+        if _needs_person(judged):
+            break
     if not segment:
         calls = next(e.reply.calls for e in reversed(t.log.entries) if isinstance(e, ReplyEntry))
         t.emit(StepFinished(t.id, t.steps, tuple(call.key for call in calls)))
@@ -51,11 +54,15 @@ async def executing(t: Turn, state: Executing) -> State:
 def _fits(t: Turn, segment: list[tuple[ToolCall, Judged]], call: ToolCall) -> bool:
     """Whether the call may run beside those of the segment."""
     first, tool = t.tools[segment[0][0].name], t.tools.get(call.name)
-    if tool is None:
+    if tool is None or len(segment) >= t.limits.parallel:
         return False
-    if first.read_only:
-        return tool.read_only and len(segment) < t.limits.parallel
+    if t.limits.mixed or first.read_only:
+        return t.limits.mixed or tool.read_only
     return tool is first and len(segment) < tool.parallel
+
+
+def _needs_person(judged: Judged) -> bool:
+    return judged.question is not None or judged.prepared.action.kind == "ask"
 
 
 async def _run_together(t: Turn, segment: list[tuple[ToolCall, Judged]]) -> None:

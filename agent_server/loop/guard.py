@@ -71,7 +71,10 @@ def window_is_full(t: Turn) -> bool:
     """Whether the next request would pass the share of the usable window at which the past is summarised (§2.1)."""
     reserve = t.model.window // 5 if t.limits.reserve_output is None else t.limits.reserve_output
     usable = t.model.window - reserve
-    return t.context.projected_tokens(t.log.entries) >= t.limits.compact_at * usable
+    share = t.limits.compact_at
+    if t.limits.between_turns_at is not None and not t.steps:
+        share = min(share, t.limits.between_turns_at)
+    return t.context.projected_tokens(t.log.entries) >= share * usable
 
 
 # ---- detectors ---------------------------------------------------------------------------------------

@@ -28,13 +28,19 @@ class Limits:
     transient_retries: int = 3
     max_delay_s: float = 30.0
     parallel: int = 8
-    """Read-only calls that run at once."""
+    """Calls that run at once; 1 is one after the other."""
+    mixed: bool = False
+    """Calls that may change something run beside others too, when nobody is asked about them."""
     read_retries: int = 1
     """How often a read that failed for a passing reason (code `transient`) is tried again (R81)."""
     start_early: bool = True
     """Read-only calls may run while their reply still streams."""
     compact_at: float = 0.85
     """Share of the usable window at which the past is summarised."""
+    between_turns_at: float | None = None
+    """The same before a turn's first request, where it is the smaller one."""
+    stop_on_deny: bool = False
+    """A no without words ends the turn."""
     reserve_output: int | None = None
     """Tokens of the window kept free for the answer; None is a fifth of it."""
     max_compactions: int = 3

@@ -344,3 +344,7 @@ class Compaction:
     generation: int
     quote: str = ""
     """What must stand in the summary word for word."""
+    below_chars: int = 0
+    """About as long as what is summarised; a summary that is not shorter is none."""
+    summariser: Model | None = None
+    """Whom to ask first; the turn's own model if that fails."""

@@ -17,11 +17,13 @@ GO_ON = "Your answer was cut by the output limit. Go on exactly where it stops, 
 EMPTY_RETRIES = 1
 REASONING_RETRIES = 2
 """Further tries after the first reply that only thought; the third such reply fails over (R43)."""
-TRUNCATED_RETRIES = 2
 CONTINUATIONS = 2
 """How often a text that was cut by the output limit is continued (R44)."""
 OUTPUT_CAPS = (16_384, 32_768)
 """Output limits of the tries after a cut call, in tokens."""
+NUDGED = "nudged"
+"""Counts the nudges of a turn after empty replies; there is one at most (R41)."""
+SHORTER = "Your last call was cut by the output limit and not run. Send less at once: several smaller calls."
 
 
 @frozen
@@ -46,25 +48,35 @@ class Failover:
 Move = Retry | Refresh | Failover | Compacting | Done
 
 
-def fault_of(reply: Reply) -> ModelFailure | None:
-    """The fault that a reply stands for; None when it can be accepted as it is."""
+def fault_of(reply: Reply, max_output: int | None) -> ModelFailure | None:
+    """The fault that a reply stands for; None when it can be accepted as it is. `max_output` was asked for."""
     name = reply.model
     if reply.calls:
         cut = reply.finish == "length" and not all(map(_is_whole, reply.calls))
-        return (
-            ModelFailure(f"{name} was cut in a tool call", fault=Fault.TRUNCATED) if cut else None
-        )
+        return _cut(f"{name} was cut in a tool call", reply, max_output) if cut else None
     if reply.text.strip():
         return None
     if reply.finish == "content_filter":
         return ModelFailure(f"{name} refused to answer", fault=Fault.REFUSAL)
     if reply.finish == "length":
-        return ModelFailure(f"{name} was cut before it said anything", fault=Fault.TRUNCATED)
+        return _cut(f"{name} was cut before it said anything", reply, max_output)
     if reply.finish == "interrupted":
         return ModelFailure(f"{name} broke off before it said anything", fault=Fault.TRANSIENT)
     if reply.reasoning:
         return ModelFailure(f"{name} only thought and said nothing", fault=Fault.REASONING_ONLY)
     return ModelFailure(f"{name} answered with nothing", fault=Fault.EMPTY)
+
+
+def _cut(words: str, reply: Reply, max_output: int | None) -> ModelFailure:
+    output = max(reply.usage.output, max_output or 0)
+    return ModelFailure(words, fault=Fault.TRUNCATED, output=output)
+
+
+def larger_cap(t: Turn, failure: ModelFailure) -> int | None:
+    """The limit with which to ask again for a reply that was cut; None when none is larger than what cut it."""
+    if t.tries[Fault.INVALID]:  # a larger one was refused
+        return None
+    return next((cap for cap in OUTPUT_CAPS if cap > failure.output), None)
 
 
 def _is_whole(call: ToolCall) -> bool:
@@ -76,8 +88,8 @@ def _is_whole(call: ToolCall) -> bool:
 
 
 def recovery(t: Turn, failure: ModelFailure, *, can_compact: bool) -> Move:
-    """The next move. `t.tries[failure.fault]` already counts this failure."""
-    tries = t.tries[failure.fault]
+    """The next move. `t.tries[failure.fault]` counts the failures before this one."""
+    tries = t.tries[failure.fault] + 1
     match failure.fault:
         case Fault.TRANSIENT:
             return (
@@ -103,15 +115,17 @@ def recovery(t: Turn, failure: ModelFailure, *, can_compact: bool) -> Move:
                 Failover() if t.fallbacks else Done(DoneReason.MODEL_STOP, "refusal", str(failure))
             )
         case Fault.TRUNCATED:
-            if tries <= TRUNCATED_RETRIES:
-                return Retry(max_output=OUTPUT_CAPS[tries - 1])
+            if (cap := larger_cap(t, failure)) is not None:
+                return Retry(max_output=cap)
             return Done(DoneReason.MODEL_STOP, "truncated", str(failure))
         case Fault.AUTH:
             return Refresh() if tries == 1 else _else(t, failure, "auth")
         case Fault.BILLING:
             return _else(t, failure, "billing")
         case Fault.INVALID:
-            return _give_up("invalid", failure)
+            # A model may refuse the larger output limit that we asked for; then it has to say less.
+            raised = t.tries[Fault.TRUNCATED] > 0 and tries == 1
+            return Retry(nudge=SHORTER) if raised else _give_up("invalid", failure)
         case _:
             assert_never(failure.fault)
 
@@ -125,7 +139,7 @@ def _after_empty(t: Turn, failure: ModelFailure, tries: int) -> Move:
     """Same wire once, then one nudge if tools ran in this turn, then another model, then the end (R42)."""
     if tries <= EMPTY_RETRIES:
         return Retry()
-    if tries == EMPTY_RETRIES + 1 and _tools_ran(t):
+    if tries == EMPTY_RETRIES + 1 and _tools_ran(t) and not t.counts[NUDGED]:
         return Retry(nudge=NUDGE)
     return _else(t, failure, "empty_response")
 
@@ -136,7 +150,7 @@ def _tools_ran(t: Turn) -> bool:
 
 def _again(t: Turn, failure: ModelFailure) -> Retry:
     """Back off by doubling with jitter; what the provider asks for is a minimum, never a replacement."""
-    backoff = 0.5 * 2 ** (t.tries[failure.fault] - 1) * random.uniform(0.8, 1.2)
+    backoff = 0.5 * 2 ** t.tries[failure.fault] * random.uniform(0.8, 1.2)
     return Retry(min(t.limits.max_delay_s, max(backoff, failure.retry_after_s or 0.0)))
 
 

@@ -143,6 +143,9 @@ async def _made(t: Turn, gate: ReviewGate, answer: Answer) -> ToolResult:
 async def _next(t: Turn, gate: ReviewGate, answer: Answer, *, made: bool) -> State:
     if answer.kind == "cancelled":
         return Done(DoneReason.USER_ABORT, "approval_cancelled")
+    denied = not answer.allows and not answer.feedback
+    if denied and t.limits.stop_on_deny and isinstance(gate.then, Executing):
+        return Done(DoneReason.USER_ABORT, "approval_cancelled")
     if gate.call is not None and not made:
         text = f"not run: {REJECTED}, and this was to run on them"
         await settle(

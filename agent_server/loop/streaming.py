@@ -13,11 +13,13 @@ from agent_server.loop.model import DoneReason, Reply, ReplyEntry, Text
 from agent_server.loop.recover import (
     CONTINUATIONS,
     GO_ON,
-    TRUNCATED_RETRIES,
+    NUDGE,
+    NUDGED,
     Failover,
     Refresh,
     Retry,
     fault_of,
+    larger_cap,
     recovery,
 )
 from agent_server.loop.shown import Shown
@@ -71,11 +73,10 @@ async def _ask(
 
 
 async def _judge(t: Turn, state: Streaming, number: int, reply: Reply, shown: Shown) -> State:
-    failure = fault_of(reply)
-    if failure is None or (reply.calls and t.tries[Fault.TRUNCATED] >= TRUNCATED_RETRIES):
-        return await _accept(
-            t, state, number, reply, shown
-        )  # a call that is still cut gets a result that says so
+    failure = fault_of(reply, state.request.max_output)
+    if failure is None or (reply.calls and larger_cap(t, failure) is None):
+        # A call that stays cut gets a result that says so.
+        return await _accept(t, state, number, reply, shown)
     return await _failed(t, state, failure, shown)
 
 
@@ -128,10 +129,12 @@ async def _redirected(t: Turn, shown: Shown) -> State:
 
 async def _failed(t: Turn, state: Streaming, failure: ModelFailure, shown: Shown) -> State:
     t.early = {}
+    move = recovery(t, failure, can_compact=not state.last)
     t.tries[failure.fault] += 1
-    match recovery(t, failure, can_compact=not state.last):
+    match move:
         case Retry(delay_s=delay_s, nudge=nudge, max_output=max_output):
             shown.discard()
+            t.counts[NUDGED] += nudge is not None and nudge == NUDGE
             _tell(t, failure, delay_s)
             await anyio.sleep(delay_s)
             return Thinking(nudge, max_output)

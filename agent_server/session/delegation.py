@@ -13,7 +13,6 @@ from dataclasses import replace
 import anyio
 
 from agent_server.context.prompt import sub_agent_prompt
-from agent_server.context.session_context import SessionContext
 from agent_server.edits.documents import Documents
 from agent_server.edits.transaction import OnBehalf, Transactions
 from agent_server.frozen import frozen
@@ -30,6 +29,7 @@ from agent_server.session.ports import Equipment, Place, SubAgentTerms
 from agent_server.session.prompts import new_turn_id
 from agent_server.session.receipts import WithReceipts
 from agent_server.session.session import Session
+from agent_server.session.turning import context_of
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
 from agent_server.tools.delegate import headline
@@ -149,7 +149,7 @@ class Delegation:
             model=self._equipment.model(model),
             tools=tools,
             gate=Gate(above.gate.policy, Upwards(above, context.key, name, self._asking)),
-            context=SessionContext(prompt, tuple(tool.spec for tool in tools.values())),
+            context=context_of(prompt, tools, self._equipment),
             emit=Progress(above, context).show,
             limits=_limits(above.limits, self._terms),
             numbers=itertools.count(1),

@@ -149,6 +149,15 @@ class Equipment(Protocol):
         """The small model that names sessions; None: their first words do."""
         ...
 
+    def summariser(self) -> Model | None:
+        """The model that summarises long conversations; None: the one that leads them."""
+        ...
+
+    @property
+    def protect_last_n(self) -> int:
+        """Entries of the log that a summary leaves as they are."""
+        ...
+
     def models(self) -> tuple[str, ...]:
         """Models a person may pick from; the default is among them."""
         ...

@@ -37,6 +37,7 @@ from agent_server.session.recovery import FORKED, STOPPED, recover
 from agent_server.session.session import Profile, Session
 from agent_server.session.taking_up import take_up
 from agent_server.session.titles import given_title
+from agent_server.session.turning import context_of
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
 
@@ -293,7 +294,7 @@ class Sessions:
             record.id,
             record.cwd,
             record.roots,
-            profile=Profile(record.mode, record.model, record.title, equipment.review),
+            profile=Profile(record.mode, record.model, record.title, record.review),
             log=await self._store.open_log(record.id),
             client=client,
             equipment=equipment,
@@ -342,7 +343,7 @@ class Sessions:
             prompt = system_prompt(session.cwd, session.roots, agents=agents)
         session.system_prompt = prompt
         session.changed()
-        return kit, SessionContext(prompt, tuple(tool.spec for tool in kit.tools.values()))
+        return kit, await anyio.to_thread.run_sync(context_of, prompt, kit.tools, equipment)
 
     def _changed(self, session: Session) -> None:
         if self._group is None:

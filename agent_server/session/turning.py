@@ -16,7 +16,7 @@ from agent_server.loop.model import (
     TurnId,
     Usage,
 )
-from agent_server.loop.ports import Approver, Log, Model
+from agent_server.loop.ports import Approver, Log, Model, Tools
 from agent_server.loop.states import Done
 from agent_server.loop.turn import Gate, Turn
 from agent_server.session.ports import Equipment, Kit
@@ -54,6 +54,16 @@ def new_turn(
         deadline=None if limits.max_wall_s is None else anyio.current_time() + limits.max_wall_s,
         before=spent(ground.log.entries),
         control=item.control,
+    )
+
+
+def context_of(prompt: str, tools: Tools, equipment: Equipment) -> SessionContext:
+    """What requests are made of, for an agent with this system prompt and these tools."""
+    return SessionContext(
+        prompt,
+        tuple(tool.spec for tool in tools.values()),
+        protect_last_n=equipment.protect_last_n,
+        summariser=equipment.summariser(),
     )
 
 

@@ -34,6 +34,31 @@ def test_a_nudge_is_not_quoted_as_the_task() -> None:
     assert quoted_task(LOG, len(LOG)) == "The task, in the person's words:\npaint it blue\n\n"
 
 
+def test_the_first_prompt_and_the_last_are_quoted_where_a_cut_removes_them() -> None:
+    entries = [*LOG, UserEntry(T, (Text("now green"),)), *step(6)]
+    before_last = entries.index(UserEntry(T, (Text("now green"),)))
+
+    assert quoted_task(entries, before_last) == (
+        "What the person asked first, in their words:\npaint it blue\n\n"
+    )
+    assert quoted_task(entries, len(entries)).endswith(
+        "\n\nThe task, in the person's words:\nnow green\n\n"
+    )
+
+
+def test_a_first_prompt_of_any_length_is_quoted_in_part() -> None:
+    entries = [UserEntry(T, (Text("x" * 99_999),)), *step(1), TASK, *step(2)]
+
+    assert len(quoted_task(entries, 3)) < 5_000
+
+
+def test_the_settings_say_how_many_entries_stay() -> None:
+    entries = [TASK, *step(1), *step(2), UserEntry(T, (Text("now green"),)), *step(3)]
+
+    assert choose_cut(entries, forced=False, protect_last_n=4) == 3
+    assert choose_cut(entries, forced=False, protect_last_n=2) == 5
+
+
 def test_a_nudge_is_not_among_what_the_person_asked() -> None:
     assert "changed since" not in extract(LOG, len(LOG))
 

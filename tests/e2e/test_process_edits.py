@@ -137,6 +137,35 @@ async def test_an_edit_that_fails_changes_nothing_and_the_model_hears_why(
         assert model.refused == []
 
 
+@pytest.mark.parametrize(("label", "retries"), [("length", 2), ("stop", 0), ("tool_calls", 0)])
+async def test_a_call_that_is_cut_inside_a_string_is_not_run_whatever_its_label(
+    label: str, retries: int, tmp_path: Path
+) -> None:
+    """ST-06: nothing is written, two tries at most, and one result that says to send less."""
+    place = Place.at(tmp_path)
+    look = guarded(place)
+    before = look()
+    half = '{"path": "a.py", "content": "# Title\\nfirst half'
+    cut = call_fragments(
+        [{"index": 0, "id": "c1", "name": "write", "arguments": half}], finish=label
+    )
+    async with (
+        ModelServer([*[cut] * (retries + 1), say("I will send less")]) as model,
+        running(place, model=model) as server,
+    ):
+        session = await server.client.new(str(place.workspace))
+        await server.client.prompt(session, "go")
+
+        assert look() == before
+        assert server.client.of("session/request_permission") == []
+        assert len(model.bodies) == retries + 2
+        (told,) = [m["content"] for m in model.bodies[-1]["messages"] if m["role"] == "tool"]
+        assert "may have been cut, so send less at once" in told
+        caps = [body.get("max_completion_tokens", body.get("max_tokens")) for body in model.bodies]
+        assert caps == [None, *[16_384, 32_768][:retries], None]
+        assert model.refused == []
+
+
 @both_wires
 async def test_a_cancel_while_the_arguments_of_a_write_stream_changes_nothing(
     wire: Wire, tmp_path: Path

@@ -64,10 +64,15 @@ class FakeEquipment:
     receipts: bool = False
     review: Review = "each"
     small: Model | None = None
+    short: Model | None = None
+    protect_last_n: int = 20
     kits: int = 0
 
     def titler(self) -> Model | None:
         return self.small
+
+    def summariser(self) -> Model | None:
+        return self.short
 
     def models(self) -> tuple[str, ...]:
         return (self.model_name, "list/other")

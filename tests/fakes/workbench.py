@@ -17,6 +17,7 @@ from agent_server.tools.staged import StagedEdits
 from tests.fakes.loop import FakePolicy, FakeTool, ListModel, Say
 from tests.fakes.session import FakeEquipment
 from tests.fakes.team import TaskModel
+from tests.tools.desk import LIFELINE
 
 
 class Open:
@@ -66,6 +67,7 @@ class JournaledWorkbench(FakeEquipment):
             diagnostics=place.diagnostics,
             questions=place.questions,
             subagents=place.subagents,
+            lifeline=LIFELINE,
         )
         fakes = {tool.name: tool for tool in self.tools}
         staging = StagedEdits(services, lambda: place.review() == "turn")

@@ -3,8 +3,10 @@
 import anyio
 import pytest
 
+from agent_server.context.session_context import SessionContext
 from agent_server.loop.events import StateChanged
 from agent_server.loop.faults import Fault
+from agent_server.loop.limits import Limits
 from agent_server.loop.loop import run
 from agent_server.loop.model import DoneReason, SummaryEntry, Usage
 from agent_server.loop.ports import Message
@@ -49,6 +51,55 @@ async def test_past_its_share_of_the_window_the_past_is_summarised_before_the_ne
     assert states[at - 1 : at + 2] == ["thinking", "compacting", "thinking"]
     _, asked, after = s.model.requests
     assert len(after.messages) < len(asked.messages)
+
+
+@pytest.mark.row("R68")
+async def test_the_first_prompt_stands_in_the_summary_word_for_word():
+    s = await long_ago(Say(fault=Fault.OVERFLOW), Say("the summary"), Say("done"))
+    await play(s, "t2", 100, "second task")
+    head = text(s.model.requests[-1].messages[:1])
+    assert "for reference only" in head
+    assert "first task" in head
+    assert "the summary" in head
+
+
+async def test_a_summary_that_is_longer_than_the_past_is_replaced_by_the_extract():
+    s = await long_ago(Say(fault=Fault.OVERFLOW), Say("blah " * 9_999), Say("done"))
+    done = await play(s, "t2", 100, "second task")
+    assert done.reason is DoneReason.MODEL_STOP
+    (made,) = summaries(s)
+    assert "blah" not in made.text
+    assert "first task" in made.text
+
+
+async def test_what_no_summary_makes_shorter_stays_and_the_turn_ends():
+    s = stage(Say("a"))
+    await play(s, "t1", 1, "first")
+    s.model = ListModel(Say(fault=Fault.OVERFLOW), Say("a summary of no use"), Say("never"))
+    done = await play(s, "t2", 100, "second task")
+    assert (done.reason, done.detail) == (DoneReason.ERROR, "context_full")
+    assert summaries(s) == []
+
+
+async def test_the_model_for_summaries_is_asked_first_and_the_turns_own_if_it_fails():
+    for small, own in (([Say("short")], []), ([Say(fault=Fault.TRANSIENT)], [Say("own")])):
+        s = await long_ago(Say(fault=Fault.OVERFLOW), *own, Say("done"))
+        summariser = ListModel(*small)
+        turn = s.turn("t2", first_number=100)
+        turn.context = SessionContext("be good", (), summariser=summariser)
+        with anyio.fail_after(5):
+            done = await run(turn, said("second task"))
+        assert done.reason is DoneReason.MODEL_STOP
+        assert len(summariser.requests) == 1
+        assert (own[0].text if own else "short") in summaries(s)[0].text
+
+
+async def test_before_the_first_request_of_a_turn_another_share_may_hold():
+    s = await long_ago(Say("the summary"), Say("done"), window=10_000)
+    s.limits = Limits(between_turns_at=0.001, max_compactions=1)
+    await play(s, "t2", 100, "second task")
+    assert len(summaries(s)) == 1
+    assert "the summary" in text(s.model.requests[-1].messages)
 
 
 @pytest.mark.row("R66")

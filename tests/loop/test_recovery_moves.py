@@ -14,6 +14,7 @@ from agent_server.loop.model import (
     ReplyEntry,
     ResultEntry,
     ToolResult,
+    Usage,
     UserEntry,
 )
 from agent_server.loop.ports import CallContext, UserMessage
@@ -64,9 +65,11 @@ async def test_the_next_model_goes_on_when_the_first_cannot(fault: Fault, asked:
         (Fault.AUTH, "auth", 1),
         (Fault.BILLING, "billing", 1),
         (Fault.INVALID, "invalid", 1),
+        (Fault.EMPTY, "empty_response", 2),
+        (Fault.REASONING_ONLY, "incomplete_response", 3),
     ],
 )
-@pytest.mark.row("R32", "R52")
+@pytest.mark.row("R31", "R32", "R43", "R52")
 async def test_without_another_model_the_turn_ends_with_what_was_wrong(
     fault: Fault, detail: str, asked: int
 ):
@@ -91,7 +94,10 @@ async def test_three_replies_that_only_think_fail_over_as_incomplete():
     (switched,) = s.of(ModelSwitched)
     assert isinstance(switched, ModelSwitched)
     assert switched.reason == "incomplete_response"
-    assert len(s.model.requests) == 3
+    bare, again, nudged = (request.messages for request in s.model.requests)
+    assert again == bare
+    assert "Go on" in str(nudged[-1])
+    assert other.requests[0].messages == bare
 
 
 @pytest.mark.row("R43")
@@ -109,8 +115,45 @@ async def test_a_call_cut_by_the_output_limit_is_asked_for_again_with_a_larger_o
     s = stage(cut, Say(calls=(("write", '{"path": "a"}'),)), Say("ok"), tools=[tool])
     await play(s)
     assert tool.ran == [{"path": "a"}]
-    assert s.model.requests[0].max_output is None
-    assert (s.model.requests[1].max_output or 0) > 0
+    assert [r.max_output for r in s.model.requests] == [None, 16_384, None]
+
+
+@pytest.mark.row("R44")
+@pytest.mark.parametrize(
+    ("used", "asked"), [(500, [None, 16_384, 32_768, None]), (20_000, [None, 32_768, None]), (40_000, [None, None])]
+)  # fmt: skip
+async def test_no_try_after_a_cut_call_has_less_room_than_the_one_that_was_cut(
+    used: int, asked: list[int | None]
+):
+    cut = Say(calls=(("write", '{"a": "ha'),), finish="length", usage=Usage(10, used))
+    s = stage(
+        *[cut] * (len(asked) - 1), Say("less then"), tools=[FakeTool("write", read_only=False)]
+    )
+    s.model.steps[-1] = Say("less then")
+    assert (await play(s)).reason is DoneReason.MODEL_STOP
+    assert [r.max_output for r in s.model.requests] == asked
+    assert "send less" in results(s)[0]
+
+
+@pytest.mark.row("R44")
+async def test_a_model_that_refuses_a_larger_output_is_asked_to_send_less():
+    tool = FakeTool("write", read_only=False)
+    cut = Say(calls=(("write", '{"a": "ha'),), finish="length")
+    short = Say(calls=(("write", '{"a": 1}'),))
+    s = stage(cut, Say(fault=Fault.INVALID), short, Say("done"), tools=[tool])
+    assert (await play(s)).reason is DoneReason.MODEL_STOP
+    assert tool.ran == [{"a": 1}]
+    assert "Send less at once" in str(s.model.requests[2].messages[-1])
+    assert s.model.requests[2].max_output is None
+
+
+async def test_a_model_that_refuses_a_larger_output_and_is_cut_again_hears_it_as_a_result():
+    cut = Say(calls=(("write", '{"a": "ha'),), finish="length")
+    s = stage(cut, Say(fault=Fault.INVALID), cut, Say("I see"))
+    s.tools["write"] = FakeTool("write", read_only=False)
+    assert (await play(s)).reason is DoneReason.MODEL_STOP
+    assert "send less" in results(s)[0]
+    assert len(s.model.requests) == 4
 
 
 @pytest.mark.row("R44")
@@ -177,6 +220,26 @@ async def test_a_read_that_ran_for_a_reply_that_failed_leaves_no_trace_in_the_lo
     s.tools["read"] = FakeTool("read")
     assert (await play(s)).reason is DoneReason.MODEL_STOP
     assert results(s) == []
+
+
+@pytest.mark.row("R50")
+async def test_fallbacks_are_tried_in_their_order():
+    s = stage(*[Say(fault=Fault.TRANSIENT)] * 3, limits=QUICK)
+    second, third = ListModel(*[Say(fault=Fault.BILLING)] * 2), ListModel(Say("here"))
+    done = await play(s, second, third)
+    assert done.reason is DoneReason.MODEL_STOP
+    assert (len(second.requests), len(third.requests)) == (1, 1)
+    assert [e.reply.text for e in s.log.entries if isinstance(e, ReplyEntry)] == ["here"]
+
+
+@pytest.mark.row("R81")
+async def test_only_reads_are_tried_again():
+    async def failing(context: CallContext, arguments: JsonObject) -> ToolResult:
+        return ToolResult(False, "busy", code="transient")
+
+    tool = FakeTool("write", failing, read_only=False)
+    await play(stage(Say(calls=(("write", "{}"),)), Say("ok"), tools=[tool]))
+    assert len(tool.ran) == 1
 
 
 @pytest.mark.row("R81")

@@ -46,7 +46,7 @@ def states(s: Stage) -> list[str]:
     return [e.state for e in s.events if isinstance(e, StateChanged)]
 
 
-@pytest.mark.row("R2", "R4", "R7")
+@pytest.mark.row("R2", "R4", "R7", "R32")
 async def test_a_text_without_calls_ends_the_turn_after_one_request():
     s = stage(Say("hi there"))
     done = await play(s)
@@ -255,7 +255,7 @@ async def test_cancel_while_an_effectful_tool_runs_settles_it_as_unknown():
     assert isinstance(s.events[-1], TurnDone)
 
 
-@pytest.mark.row("R30", "R134", "R136")
+@pytest.mark.row("R30", "R32", "R134", "R136")
 async def test_cancel_while_streaming_keeps_the_text_for_people_only():
     reached = anyio.Event()
     s = stage(Say("one two", hang=True))
@@ -291,7 +291,7 @@ async def test_cancel_while_a_question_is_open_settles_the_call_as_not_run():
     assert [e.effect for e in s.log.entries if isinstance(e, ResultEntry)] == ["none"]
 
 
-@pytest.mark.row("R9", "R20", "R22")
+@pytest.mark.row("R9", "R20", "R22", "R32")
 async def test_at_the_step_limit_one_summary_is_asked_for_without_tools():
     s = stage(*[Say(calls=(("read", f'{{"n": {i}}}'),)) for i in range(2)], Say("so far so good"))
     s.tools["read"] = FakeTool("read")
@@ -339,9 +339,11 @@ async def test_an_empty_reply_is_asked_for_once_more_with_the_same_messages():
     assert s.model.requests[0].messages == s.model.requests[1].messages
 
 
-@pytest.mark.row("R39", "R41", "R42")
-async def test_two_empty_replies_without_tools_end_the_turn():
-    s = stage(Say(), Say(), Say("late"))
+@pytest.mark.parametrize("nothing", ["", " \n\t"])
+@pytest.mark.row("R39", "R40", "R41", "R42")
+async def test_two_empty_replies_without_tools_end_the_turn(nothing: str):
+    """White space is nothing."""
+    s = stage(Say(nothing), Say(nothing), Say("late"))
     done = await play(s)
     assert (done.reason, done.detail) == (DoneReason.ERROR, "empty_response")
     assert len(s.model.requests) == 2
@@ -356,6 +358,16 @@ async def test_after_tools_a_second_empty_reply_is_nudged_once():
     assert isinstance(last, UserMessage)
     assert "empty" in str(last.parts[0])
     assert not any("empty" in str(e) for e in s.log.entries)
+
+
+@pytest.mark.row("R41")
+async def test_a_turn_has_one_nudge_after_empty_replies_however_long_it_is():
+    read = [Say(calls=(("read", f'{{"n": {n}}}'),)) for n in range(2)]
+    s = stage(read[0], Say(), Say(), read[1], Say(), Say(), Say("late"), tools=[FakeTool("read")])
+    done = await play(s)
+    assert (done.reason, done.detail) == (DoneReason.ERROR, "empty_response")
+    nudged = [r for r in s.model.requests if "was empty" in str(r.messages[-1])]
+    assert (len(nudged), len(s.model.requests)) == (1, 6)
 
 
 @pytest.mark.row("R26", "R32", "R90")
@@ -383,6 +395,8 @@ async def test_four_equal_failures_in_one_reply_are_one_attempt():
 @pytest.mark.parametrize("ok", [True, False])
 @pytest.mark.row("R28")
 async def test_the_identical_call_is_warned_then_refused_then_ends_the_turn(ok: bool):
+    """ST-19: whether it fails or succeeds."""
+
     async def same(context: CallContext, arguments: JsonObject) -> ToolResult:
         return ToolResult(ok, "same", code=None if ok else "x")
 
@@ -390,7 +404,10 @@ async def test_the_identical_call_is_warned_then_refused_then_ends_the_turn(ok: 
     person = FakePerson([Answer("reject")])
     s = stage(*[Say(calls=(("same", "{}"),)) for _ in range(9)], tools=[tool], person=person)
     done = await play(s)
-    assert done.reason in (DoneReason.LOOP_DETECTED, DoneReason.ERROR)
+    ended = (DoneReason.LOOP_DETECTED, "same_call") if ok else (DoneReason.ERROR, "same_error_cap")
+    assert (done.reason, done.detail) == ended
+    assert done.message is not None
+    assert "same" in done.message
     assert len(tool.ran) == 3
     assert "will not be run again" in results(s)[2]
     assert len(s.model.requests) <= 5
@@ -459,7 +476,7 @@ async def test_what_the_person_adds_joins_after_the_batch():
 
 @pytest.mark.row("R13", "R62", "R66")
 async def test_an_overflow_is_answered_by_one_forced_compaction():
-    s = stage(Say("a"), tools=[])
+    s = stage(Say("long ago " * 99), tools=[])
     await play(s, "first task")
     s.model.steps = [Say(fault=Fault.OVERFLOW), Say("the summary"), Say("done")]
     with anyio.fail_after(5):
