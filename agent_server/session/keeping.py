@@ -1,10 +1,10 @@
-"""What is kept of open sessions beside their logs: mode, model, title and system prompt, written when they change."""
+"""What is kept of open sessions beside their logs, such as mode, model and title, written when it changes."""
 
 import logging
 
 from agent_server.frozen import frozen
 from agent_server.loop.errors import AgentServerError
-from agent_server.loop.model import Mode, SessionId
+from agent_server.loop.model import Mode, Review, SessionId
 from agent_server.session.session import Session
 from agent_server.store.records import SessionRecord
 from agent_server.store.sessions import SessionStore
@@ -18,6 +18,7 @@ class _Facts:
     model: str | None
     title: str | None
     prompt: str | None
+    review: Review | None
 
 
 class Keeping:
@@ -30,7 +31,7 @@ class Keeping:
     def begin(self, record: SessionRecord) -> None:
         """The session is open, with this in the store."""
         self._kept[record.id] = _Facts(
-            record.mode, record.model, record.title, record.system_prompt
+            record.mode, record.model, record.title, record.system_prompt, record.review
         )
 
     def end(self, session: SessionId) -> None:
@@ -55,6 +56,7 @@ class Keeping:
                 model=now.model,
                 title=now.title,
                 system_prompt=now.prompt,
+                review=now.review,
             )
         except AgentServerError as failure:
             if session.id in self._kept:
@@ -63,4 +65,10 @@ class Keeping:
 
 
 def _facts(session: Session) -> _Facts:
-    return _Facts(session.mode, session.chosen_model, session.title, session.system_prompt)
+    return _Facts(
+        session.mode,
+        session.chosen_model,
+        session.title,
+        session.system_prompt,
+        session.chosen_review,
+    )

@@ -72,7 +72,8 @@ class Profile:
     model: str | None = None
     """As the person chose it for this session; None: the default."""
     title: str | None = None
-    review: Review = "each"
+    review: Review | None = None
+    """As the person chose it for this session; None: the default."""
 
 
 class Session:
@@ -133,6 +134,11 @@ class Session:
     @property
     def review(self) -> Review:
         """When the person is asked about edits."""
+        return self._profile.review or self._equipment.review
+
+    @property
+    def chosen_review(self) -> Review | None:
+        """The same as the person chose it in this session."""
         return self._profile.review
 
     @property
@@ -326,6 +332,7 @@ class Session:
         """Ask about each edit, or about all of a turn together; what is staged already stays so until its review."""
         self._require_open()
         self._profile.review = review
+        self.changed()
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next turn on."""

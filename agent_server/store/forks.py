@@ -14,9 +14,9 @@ def fork(connection: sqlite3.Connection, session: str, made: str, at: int) -> No
         UnknownSession: there is no such session.
     """
     copied = connection.execute(
-        "INSERT INTO session (id, cwd, roots, title, model, mode, system_prompt, parent, created,"
-        " updated, entries, damage)"
-        " SELECT ?, cwd, roots, title, model, mode, system_prompt, id, ?, ?, entries, damage"
+        "INSERT INTO session (id, cwd, roots, title, model, mode, review, system_prompt, parent,"
+        " created, updated, entries, damage)"
+        " SELECT ?, cwd, roots, title, model, mode, review, system_prompt, id, ?, ?, entries, damage"
         " FROM session WHERE id = ?",
         (made, at, at, session),
     )

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from agent_server.frozen import frozen
-from agent_server.loop.model import MODES, Mode, SessionId
+from agent_server.loop.model import MODES, REVIEWS, Mode, Review, SessionId
 from agent_server.store.codec import to_bytes
 from agent_server.store.fields import Damaged, JsonValue, choice, lines, number, optional_text, text
 from agent_server.store.text import pack, unpack
@@ -26,6 +26,7 @@ COLUMNS = (
     "entries",
     "damage",
     "delegated_by",
+    "review",
 )
 
 
@@ -52,6 +53,8 @@ class SessionRecord:
     """Why the session cannot be loaded; None when all seems well."""
     delegated_by: str | None = None
     """A sub-agent's session: the call of `parent` that it answers."""
+    review: Review | None = None
+    """As chosen for this session; None: whatever the settings say."""
 
 
 class Changes(TypedDict, total=False):
@@ -63,6 +66,7 @@ class Changes(TypedDict, total=False):
     model: str | None
     mode: Mode
     system_prompt: str | None
+    review: Review | None
 
 
 def to_columns(changes: Changes) -> dict[str, object]:
@@ -84,7 +88,7 @@ def from_row(row: Sequence[object]) -> SessionRecord:
 def _to_column(name: str, value: object) -> object:
     if name == "roots":
         return to_bytes(value)
-    return pack(value) if isinstance(value, str) and name != "mode" else value
+    return pack(value) if isinstance(value, str) and name not in ("mode", "review") else value
 
 
 def _text_if_bytes(stored: object) -> object:
@@ -107,7 +111,11 @@ def _read(fields: JsonValue) -> SessionRecord:
         entries=number(fields, "entries"),
         damaged=optional_text(fields, "damage"),
         delegated_by=optional_text(fields, "delegated_by"),
+        review=None if fields.get("review") is None else choice(fields, "review", _REVIEWS),
     )
+
+
+_REVIEWS: dict[str, Review] = {review: review for review in REVIEWS}
 
 
 def _unreadable(session: str, reason: str) -> SessionRecord:

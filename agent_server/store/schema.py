@@ -78,4 +78,9 @@ STEPS: tuple[str, ...] = (
     -- The call of the parent that a sub-agent answers. Such sessions are in no list and go with their parent.
     ALTER TABLE session ADD COLUMN delegated_by TEXT;
     """,
+    """
+    -- When the person is asked about edits, as they chose it here; NULL: as the settings say. From this version on logs
+    -- may hold entries of the kinds `rewound` and `aside`.
+    ALTER TABLE session ADD COLUMN review TEXT;
+    """,
 )

@@ -199,6 +199,25 @@ async def test_a_second_process_only_reads_until_the_first_lets_go(tmp_path: Pat
             assert (await held.prompt(said("now mine"))).text == "two"
 
 
+async def test_when_to_ask_about_edits_is_kept_as_chosen_and_follows_the_settings_until_then(
+    tmp_path: Path,
+):
+    async with opened(tmp_path, playing()) as sessions:
+        session = await sessions.new(cwd=str(tmp_path), client=RecordingClient())
+        other = await sessions.new(cwd=str(tmp_path), client=RecordingClient())
+        await session.set_review("turn")
+    equipment = playing()
+    async with opened(tmp_path, equipment) as sessions:
+        loaded = await sessions.load(session.id, cwd=str(tmp_path), client=RecordingClient())
+        forked = await sessions.fork(session.id, cwd=str(tmp_path), client=RecordingClient())
+        default = await sessions.load(other.id, cwd=str(tmp_path), client=RecordingClient())
+        assert (loaded.review, forked.review, default.review) == ("turn", "turn", "each")
+        equipment.review = "turn"
+        assert default.review == "turn"
+        await loaded.set_review("each")
+        assert loaded.review == "each"
+
+
 async def test_mode_and_model_are_kept_and_wrong_ones_refused(tmp_path: Path):
     async with opened(tmp_path, playing()) as sessions:
         session = await sessions.new(cwd=str(tmp_path), client=RecordingClient())

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_server.loop.model import SessionId
+from agent_server.loop.model import AsideEntry, RewoundEntry, SessionId, TurnId
+from agent_server.loop.standing import standing
 from agent_server.store.codec import encode
 from agent_server.store.connection import migrate
 from agent_server.store.schema import STEPS
@@ -55,3 +56,20 @@ async def test_a_store_of_an_older_version_goes_on(
     await store.aclose()
     with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
+
+
+@pytest.mark.parametrize("version", range(1, len(STEPS) + 1))
+async def test_a_conversation_of_an_older_version_can_be_taken_back(tmp_path: Path, version: int):
+    old_store(tmp_path / "s.db", version)
+    store = SessionStore(tmp_path / "s.db")
+    await store.acquire(OLD)
+    log = await store.open_log(OLD)
+    told = (RewoundEntry(TurnId(""), 0), AsideEntry(TurnId(""), "(look again)", "x1"))
+    await log.append(*told, said("instead"))
+    again = await store.open_log(OLD)
+
+    assert list(again.entries) == [said("hello"), *told, said("instead")]
+    assert standing(again.entries) == [told[1], said("instead")]
+    assert (await store.read(OLD)).review is None
+    assert len(await again.times()) == 4
+    await store.aclose()
