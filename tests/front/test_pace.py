@@ -196,6 +196,27 @@ def test_a_client_that_wants_30_a_second_waits_for_none_of_ten() -> None:
     assert len(line.came) == 20
 
 
+def test_what_a_client_wants_is_spread_evenly() -> None:
+    line = Line(at_most(10))
+
+    for at in (0.0, 0.05, 0.11, 0.5):
+        line.clock.pass_until(1000 + at)
+        line.put("x")
+    line.clock.pass_until(1001)
+
+    assert [round(at - 1000, 3) for at in line.times] == [0.0, 0.1, 0.2, 0.5]
+
+
+def test_outputs_of_parallel_calls_share_the_rate_of_their_session() -> None:
+    line = Line()
+
+    for number in range(2_000):
+        line.put(str(number), f"call {number % 4}", whole=True)
+        line.clock.pass_until(line.clock.time + 0.001)
+
+    assert len(line.came) <= 7 + 2 * 20 + 4
+
+
 def test_eight_streams_keep_their_own_pace() -> None:
     clock = FakeClock()
     alone, together = Line(), [Line(clock=clock) for _ in range(8)]
