@@ -4,7 +4,7 @@ local M = {}
 local failures, passed = 0, 0
 
 --- The plugin's folder.
-M.plugin = vim.fs.dirname(vim.fs.dirname(vim.fs.abspath(debug.getinfo(1, "S").source:sub(2))))
+M.plugin = vim.fs.dirname(vim.fs.dirname(assert(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))))
 
 --- Run a check; what goes wrong is printed, and the others still run.
 ---@param name string a sentence about the outcome

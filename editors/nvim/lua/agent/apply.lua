@@ -103,17 +103,25 @@ function M.replace(buf, wanted)
 end
 
 ---@private
+---@param outcome "applied"|"stale"|"declined"|"failed"
+---@param buf integer
+---@param reason? string
+---@return agent.protocol.EditApplied
 function M._answer(outcome, buf, reason)
   local hash = M.hash(M.text(buf))
   return { outcome = outcome, version = vim.lsp.util.buf_versions[buf], hash = hash, reason = reason }
 end
 
 ---@private
+---@param buf integer
+---@return string
 function M._ending(buf)
   return ({ dos = "\r\n", mac = "\r" })[vim.bo[buf].fileformat] or "\n"
 end
 
 ---@private
+---@param line string
+---@return boolean
 function M._breaks(line)
   return line:find("\n", 1, true) ~= nil
 end
@@ -125,6 +133,9 @@ function M._break_undo()
 end
 
 ---@private
+---@param buf integer
+---@param old string[]
+---@param new string[]
 function M._set_lines(buf, old, new)
   local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
   local changes = vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]

@@ -1,23 +1,16 @@
 --- The buffer of a conversation. What streams in is gathered and shown once a frame; a frame touches only the blocks
 --- that changed, found by extmarks, so that a long conversation costs what is new in it.
+local page = require("agent.page")
 local render = require("agent.render")
 local session = require("agent.session")
-local transcript = require("agent.transcript")
 
 local M = {}
 
 local FRAME_MS, LONGEST_FRAME_MS = 16, 250
-local BLOCKS = vim.api.nvim_create_namespace("agent.chat.blocks") -- where each block begins
-local LOOKS = vim.api.nvim_create_namespace("agent.chat.looks")
----@type table<agent.How, string>
-local WAITS = { queue = "waits for its turn", steer = "heard at the next step", redirect = "heard at once" }
-local QUEUE = vim.api.nvim_create_namespace("agent.chat.queue")
 
 ---@class agent.Chat
 ---@field session string
----@field buf integer
----@field marks integer[] by block: the extmark at its first line
----@field indices table<integer, integer> block by extmark
+---@field page agent.Page
 ---@field grown table<integer, string[]> by block: text to be added
 ---@field stale table<integer, boolean> blocks to be shown anew
 ---@field is_scheduled boolean
@@ -38,14 +31,12 @@ end
 ---@return integer buf
 function M.buffer(shown)
   local chat = chats[shown.id]
-  if chat and vim.api.nvim_buf_is_valid(chat.buf) then
-    return chat.buf
+  if chat and vim.api.nvim_buf_is_valid(chat.page.buf) then
+    return chat.page.buf
   end
   chat = {
     session = shown.id,
-    buf = M._make(),
-    marks = {},
-    indices = {},
+    page = page.new(M._make()),
     grown = {},
     stale = {},
     is_scheduled = false,
@@ -57,7 +48,7 @@ function M.buffer(shown)
     chat.stale[index] = true
   end
   M._flush(chat)
-  return chat.buf
+  return chat.page.buf
 end
 
 --- The block at a line of a chat.
@@ -66,8 +57,8 @@ end
 ---@return agent.Block?
 function M.block_at(buf, row)
   local chat, shown = M._of(buf)
-  local mark = vim.api.nvim_buf_get_extmarks(buf, BLOCKS, { row, -1 }, 0, { limit = 1 })[1]
-  return chat and shown and mark and shown.transcript.blocks[chat.indices[mark[1]]]
+  local index = chat and page.block_at(chat.page, row)
+  return shown and index and shown.transcript.blocks[index]
 end
 
 --- Go to where the person spoke, or spoke next.
@@ -80,8 +71,8 @@ function M.turn(step)
   end
   local rows = {}
   for index, block in ipairs(shown.transcript.blocks) do
-    if block.kind == "user" and chat.marks[index] then
-      local first = vim.api.nvim_buf_get_extmark_by_id(buf, BLOCKS, chat.marks[index], {})[1]
+    local first = block.kind == "user" and page.row(chat.page, index)
+    if first then
       rows[#rows + 1] = first + (block.gap and 1 or 0)
     end
   end
@@ -121,6 +112,7 @@ function M.foldexpr()
 end
 
 ---@private
+---@return integer buf
 function M._make()
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_name(buf, ("agent://chat/%d"):format(buf))
@@ -136,6 +128,7 @@ function M._make()
 end
 
 ---@private
+---@param buf integer
 function M._map(buf)
   local function map(key, action, words)
     vim.keymap.set("n", key, action, { buffer = buf, desc = "Agent: " .. words, nowait = true })
@@ -158,10 +151,11 @@ function M._map(buf)
 end
 
 ---@private
+---@param buf integer
 ---@return agent.Chat?, agent.Session?
 function M._of(buf)
   for _, chat in pairs(chats) do
-    if chat.buf == buf then
+    if chat.page.buf == buf then
       return chat, session.get(chat.session)
     end
   end
@@ -206,130 +200,22 @@ end
 function M._flush(chat)
   chat.is_scheduled = false
   local shown = session.get(chat.session)
-  if not shown or not vim.api.nvim_buf_is_valid(chat.buf) then
+  if not shown or not vim.api.nvim_buf_is_valid(chat.page.buf) then
     chats[chat.session] = nil
     return
   end
   local grown, stale = chat.grown, vim.tbl_keys(chat.stale)
   chat.grown, chat.stale = {}, {}
   table.sort(stale)
-  local followers = M._followers(chat.buf)
-  vim.bo[chat.buf].modifiable = true
-  for index, pieces in pairs(grown) do
-    M._grow(chat, index, shown.transcript.blocks[index], table.concat(pieces))
-  end
-  for _, index in ipairs(stale) do
-    M._show(chat, index, shown.transcript.blocks[index])
-  end
-  vim.bo[chat.buf].modifiable = false
-  M._show_queue(chat, shown)
-  M._follow(chat.buf, followers)
-end
-
---- First row of a block, and the row after its last one.
----@private
-function M._range(chat, index)
-  local first = vim.api.nvim_buf_get_extmark_by_id(chat.buf, BLOCKS, chat.marks[index], {})[1]
-  local after = chat.marks[index + 1]
-  local last = after and vim.api.nvim_buf_get_extmark_by_id(chat.buf, BLOCKS, after, {})[1]
-  return first, last or vim.api.nvim_buf_line_count(chat.buf)
-end
-
----@private
-function M._grow(chat, index, block, text)
-  local _, stop = M._range(chat, index)
-  local row = stop - 1
-  local line = vim.api.nvim_buf_get_lines(chat.buf, row, row + 1, true)[1]
-  local lines = render.growth(block.kind, text)
-  vim.api.nvim_buf_set_text(chat.buf, row, #line, row, #line, lines)
-  if block.kind == "thought" then
-    local last = row + #lines
-    vim.hl.range(chat.buf, LOOKS, "AgentThought", { row, 0 }, { last, 0 })
-  end
-end
-
----@private
-function M._show(chat, index, block)
-  local shown = render.block(block)
-  local first
-  if chat.marks[index] then
-    local stop
-    first, stop = M._range(chat, index)
-    vim.api.nvim_buf_clear_namespace(chat.buf, LOOKS, first, stop)
-    M._replace(chat.buf, first, stop, shown.lines)
-    vim.api.nvim_buf_set_extmark(chat.buf, BLOCKS, first, 0, { id = chat.marks[index] })
-  else
-    local is_empty = index == 1
-    first = is_empty and 0 or vim.api.nvim_buf_line_count(chat.buf)
-    vim.api.nvim_buf_set_lines(chat.buf, first, is_empty and -1 or first, true, shown.lines)
-    chat.marks[index] = vim.api.nvim_buf_set_extmark(chat.buf, BLOCKS, first, 0, {})
-    chat.indices[chat.marks[index]] = index
-  end
-  M._decorate(chat.buf, first, shown, block)
-end
-
---- Only the lines that differ, so that folds and the cursor stay where they are.
----@private
-function M._replace(buf, first, stop, lines)
-  local old = vim.api.nvim_buf_get_lines(buf, first, stop, true)
-  local same = 0
-  while same < #old and same < #lines and old[same + 1] == lines[same + 1] do
-    same = same + 1
-  end
-  local tail = 0
-  while tail < #old - same and tail < #lines - same and old[#old - tail] == lines[#lines - tail] do
-    tail = tail + 1
-  end
-  if same + tail < #old or same + tail < #lines then
-    local changed = vim.list_slice(lines, same + 1, #lines - tail)
-    vim.api.nvim_buf_set_lines(buf, first + same, stop - tail, true, changed)
-  end
-end
-
----@private
-function M._decorate(buf, first, shown, block)
-  for _, one in ipairs(shown.highlights) do
-    local row = first + one.row
-    local place = one.first and { end_col = one.last, hl_group = one.group, priority = 150 }
-    vim.api.nvim_buf_set_extmark(buf, LOOKS, row, one.first or 0, place or { line_hl_group = one.group })
-  end
-  if shown.sign then
-    local sign = { sign_text = shown.sign[1], sign_hl_group = shown.sign[2] }
-    vim.api.nvim_buf_set_extmark(buf, LOOKS, first + (block.gap and 1 or 0), 0, sign)
-  end
-end
-
---- What is not heard yet, below the end.
----@private
-function M._show_queue(chat, shown)
-  vim.api.nvim_buf_clear_namespace(chat.buf, QUEUE, 0, -1)
-  if #shown.queued == 0 then
-    return
-  end
-  local lines = vim.tbl_map(function(item)
-    return { { ("%s: %s"):format(WAITS[item.how], (item.text:gsub("\n", " "))), "AgentMeta" } }
-  end, shown.queued)
-  local last = vim.api.nvim_buf_line_count(chat.buf) - 1
-  vim.api.nvim_buf_set_extmark(chat.buf, QUEUE, last, 0, { virt_lines = lines })
-end
-
---- Windows that look at the end of the conversation stay there; all others stay where they are.
----@private
-function M._followers(buf)
-  local last = vim.api.nvim_buf_line_count(buf)
-  return vim.tbl_filter(function(win)
-    return vim.api.nvim_win_get_cursor(win)[1] == last
-  end, vim.fn.win_findbuf(buf))
-end
-
----@private
-function M._follow(buf, windows)
-  local last = vim.api.nvim_buf_line_count(buf)
-  for _, win in ipairs(windows) do
-    if vim.api.nvim_win_is_valid(win) then
-      vim.api.nvim_win_set_cursor(win, { last, 0 })
+  page.change(chat.page, function()
+    for index, pieces in pairs(grown) do
+      page.grow(chat.page, index, shown.transcript.blocks[index], table.concat(pieces))
     end
-  end
+    for _, index in ipairs(stale) do
+      page.show(chat.page, index, shown.transcript.blocks[index])
+    end
+    page.show_queue(chat.page, shown.queued)
+  end)
 end
 
 --- Its past is told again.
@@ -337,18 +223,17 @@ end
 ---@param shown agent.Session
 function M._reset(shown)
   local chat = chats[shown.id]
-  if not chat or not vim.api.nvim_buf_is_valid(chat.buf) then
+  if not chat or not vim.api.nvim_buf_is_valid(chat.page.buf) then
     return
   end
-  vim.bo[chat.buf].modifiable = true
-  vim.api.nvim_buf_set_lines(chat.buf, 0, -1, true, {})
-  vim.bo[chat.buf].modifiable = false
-  vim.api.nvim_buf_clear_namespace(chat.buf, -1, 0, -1)
-  chat.marks, chat.indices, chat.grown, chat.stale = {}, {}, {}, {}
+  page.clear(chat.page)
+  chat.grown, chat.stale = {}, {}
   M._take(shown, M._everything(shown))
 end
 
 ---@private
+---@param shown agent.Session
+---@return agent.Change[]
 function M._everything(shown)
   local changes = {}
   for index in ipairs(shown.transcript.blocks) do

@@ -50,6 +50,7 @@ end
 
 --- Whether the server serves a method of ours. False while it does not run.
 ---@param method string
+---@return boolean
 function M.serves(method)
   return state.phase == "ready" and state.methods[method] == true
 end
@@ -154,17 +155,21 @@ function M.lsp_config()
 end
 
 ---@private
+---@return boolean
 function M._never()
   return false
 end
 
 --- One server for everything that is open.
 ---@private
+---@param client vim.lsp.Client
+---@return boolean
 function M._is_current(client)
   return client == state.client
 end
 
 ---@private
+---@param params lsp.InitializeParams
 function M._set_options(params)
   local settings = config.get().settings
   params.initializationOptions = { agent = next(settings) and settings or vim.empty_dict() }
@@ -172,6 +177,8 @@ end
 
 --- Start the process and learn how it ends. Neovim is told of a clean end: the message about the other kind is ours.
 ---@private
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@return vim.lsp.rpc.PublicClient
 function M._spawn(dispatchers)
   local cmd, problem = server.command()
   if not cmd then
@@ -209,6 +216,7 @@ function M._initialized(client)
 end
 
 ---@private
+---@param client? vim.lsp.Client
 function M._run_queue(client)
   local waiting = state.queue
   state.queue = {}
@@ -225,6 +233,8 @@ end
 
 ---@private
 ---@param generation integer of the process that ended
+---@param code integer
+---@param signal integer
 function M._ended(generation, code, signal)
   if state.phase == "off" or generation ~= state.generation then
     return
@@ -246,6 +256,7 @@ function M._ended(generation, code, signal)
 end
 
 ---@private
+---@param ending string
 function M._start_again(ending)
   state.failures = state.failures + 1
   if state.failures > config.get().restarts then
@@ -274,6 +285,8 @@ function M._return()
 end
 
 ---@private
+---@param listeners function[]
+---@param ... any
 function M._tell(listeners, ...)
   for _, listener in ipairs(listeners) do
     listener(...)
@@ -298,6 +311,8 @@ function M._follow_buffers(client)
 end
 
 ---@private
+---@param client vim.lsp.Client
+---@param buf integer
 function M._attach(client, buf)
   local name = vim.api.nvim_buf_get_name(buf)
   local is_file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" and name ~= ""

@@ -25,6 +25,7 @@ end
 --- 'omnifunc' of the prompt.
 ---@param find_start integer
 ---@param base string
+---@return integer|{ word: string, menu: string }[]
 function M.omnifunc(find_start, base)
   if find_start == 1 then
     return M._word() or -3
@@ -94,6 +95,7 @@ function M._word()
 end
 
 ---@private
+---@return { name: string, description: string }[]
 function M._commands()
   local current = session.current()
   local commands = vim.deepcopy(require("agent.command").slash_commands())
@@ -101,6 +103,7 @@ function M._commands()
 end
 
 ---@private
+---@return string
 function M._root()
   local current = session.current()
   return current and current.root or vim.fn.getcwd()
@@ -108,6 +111,7 @@ end
 
 --- Learn the project's files in the background; what is known already is offered meanwhile.
 ---@private
+---@param root string
 function M._refresh(root)
   if known.root == root then
     return
@@ -125,6 +129,8 @@ function M._refresh(root)
 end
 
 ---@private
+---@param root string
+---@return string[]
 function M._open_files(root)
   local files = {}
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -138,6 +144,8 @@ end
 
 --- Without git: three levels, nothing hidden.
 ---@private
+---@param root string
+---@return string[]
 function M._walk(root)
   local files = {}
   local function skip(name)

@@ -67,6 +67,9 @@ end
 
 --- A word that means nothing is a mistake worth telling, not worth failing for.
 ---@private
+---@param given table
+---@param known table
+---@param path string
 function M._check(given, known, path)
   for key, value in pairs(given) do
     local expected = known[key]

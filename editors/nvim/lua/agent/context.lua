@@ -41,6 +41,10 @@ function M.mentions(text)
 end
 
 ---@private
+---@param name string
+---@param about agent.About
+---@param root string
+---@return table? ACP's content block
 function M._block(name, about, root)
   if vim.list_contains(M.WORDS, name) then
     return M["_" .. name](about)
@@ -51,17 +55,24 @@ function M._block(name, about, root)
 end
 
 ---@private
+---@param uri string
+---@param name string
+---@return table
 function M._link(uri, name)
   return { type = "resource_link", uri = uri, name = name }
 end
 
 ---@private
+---@param about agent.About
+---@return table?
 function M._buffer(about)
   local name = vim.api.nvim_buf_get_name(about.buf)
   return name ~= "" and M._link(vim.uri_from_bufnr(about.buf), vim.fs.basename(name)) or nil
 end
 
 ---@private
+---@param about agent.About
+---@return table?
 function M._selection(about)
   local range = about.range
   if not range then
@@ -73,6 +84,8 @@ function M._selection(about)
 end
 
 ---@private
+---@param about agent.About
+---@return table?
 function M._diagnostics(about)
   local found = vim.diagnostic.get(about.buf)
   if about.range then
@@ -89,6 +102,8 @@ end
 
 --- One line for each, and the line it is about.
 ---@private
+---@param buf integer
+---@param found vim.Diagnostic[]
 function M._told(buf, found)
   local words = vim.tbl_map(function(one)
     local line = vim.api.nvim_buf_get_lines(buf, one.lnum, one.lnum + 1, false)[1] or ""

@@ -154,6 +154,9 @@ function M.unified(old, new)
 end
 
 ---@private
+---@param text string
+---@param edits agent.TextEdit[]
+---@param encoding "utf-8"|"utf-16"|"utf-32"
 ---@return { first: integer, last: integer, text: string, order: integer }[]?, string? reason
 function M._places(text, edits, encoding)
   local lines, starts, offset = M.split(text), {}, 0
@@ -182,6 +185,8 @@ end
 
 --- Words, runs of blanks, and single other characters.
 ---@private
+---@param line string
+---@return string[]
 function M._tokens(line)
   local tokens, at = {}, 1
   while at <= #line do
@@ -193,11 +198,17 @@ function M._tokens(line)
 end
 
 ---@private
+---@param tokens string[]
+---@return string
 function M._column(tokens)
   return #tokens == 0 and "" or table.concat(tokens, "\n") .. "\n"
 end
 
 ---@private
+---@param spans agent.Span[] what is added to
+---@param tokens string[]
+---@param from integer
+---@param count integer
 ---@return integer bytes that are covered
 function M._cover(spans, tokens, from, count)
   if count == 0 then

@@ -60,6 +60,10 @@ function M.applied(buf, row, size, number)
 end
 
 ---@private
+---@param buf integer
+---@param row integer
+---@param last integer the row after the last one
+---@param hunk agent.Hunk
 function M._mark_removed(buf, row, last, hunk)
   local old, new = diff.rows(hunk.old), diff.rows(hunk.edited or hunk.new)
   for at = row, last - 1 do
@@ -74,6 +78,10 @@ function M._mark_removed(buf, row, last, hunk)
 end
 
 ---@private
+---@param buf integer
+---@param last integer
+---@param added [string, string][][]
+---@param hunk agent.Hunk
 function M._draw_added(buf, last, added, hunk)
   if #added == 0 then
     return
@@ -100,6 +108,11 @@ end
 
 --- One virtual line on a ground of its own, as wide as the window.
 ---@private
+---@param chunks [string, string][]
+---@param spans agent.Span[]
+---@param tabstop integer
+---@param width integer columns
+---@return [string, string|string[]][]
 function M._added_line(chunks, spans, tabstop, width)
   local line, byte, column = {}, 0, 0
   for _, chunk in ipairs(chunks) do
@@ -119,6 +132,10 @@ end
 
 --- A chunk cut where the changed spans begin and end.
 ---@private
+---@param text string
+---@param offset integer bytes before it in its line
+---@param spans agent.Span[]
+---@return { text: string, changed: boolean }[]
 function M._pieces(text, offset, spans)
   local pieces, at = {}, 0
   local function push(upto, changed)
@@ -138,6 +155,9 @@ end
 
 --- What can be done with a hunk and which one it is, from long to short: as much as fits is shown.
 ---@private
+---@param place agent.Place
+---@param spot agent.Spot
+---@param verdict? agent.Verdict
 ---@return string[]
 function M._hint(place, spot, verdict)
   local facts = {}
@@ -177,6 +197,8 @@ function M._hint(place, spot, verdict)
 end
 
 ---@private
+---@param facts string[]
+---@param ... string
 function M._joined(facts, ...)
   return table.concat(vim.list_extend(vim.list_slice(facts), { ... }), " · ")
 end
@@ -205,6 +227,10 @@ end
 
 --- The longest words that fit behind a line.
 ---@private
+---@param buf integer
+---@param row integer
+---@param words string[] from long to short
+---@return string
 function M._fitting(buf, row, words)
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
   local room = M._text_width(buf) - vim.fn.strdisplaywidth(line) - 3
@@ -218,6 +244,8 @@ end
 
 --- Columns for text in the narrowest window that shows the buffer.
 ---@private
+---@param buf integer
+---@return integer
 function M._text_width(buf)
   local width = math.huge
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -228,6 +256,7 @@ function M._text_width(buf)
 end
 
 ---@private
+---@param buf integer
 function M._width(buf)
   local width = 0
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -238,6 +267,8 @@ end
 
 --- Lines above the first one are out of sight until the window scrolls up to them.
 ---@private
+---@param buf integer
+---@param count integer
 function M._show_above(buf, count)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     vim.api.nvim_win_call(win, function()

@@ -51,12 +51,15 @@ function M.on_diagnostics(params)
 end
 
 ---@private
+---@param buf integer
+---@return boolean
 function M._is_file(buf)
   return vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= ""
 end
 
 --- Row and byte from 0 where the selection begins, and where it ends; both are the cursor when nothing is selected.
 ---@private
+---@param win integer
 ---@return integer[][] first and last
 function M._selected(win)
   return vim.api.nvim_win_call(win, function()
@@ -90,6 +93,9 @@ end
 
 --- Neovim does not say which version a diagnostic is about, so whether they are settled cannot be told.
 ---@private
+---@param uri string
+---@param buf integer
+---@return agent.protocol.DocumentDiagnostics
 function M._report(uri, buf)
   local diagnostics = vim.tbl_map(function(one)
     return {
@@ -108,6 +114,10 @@ end
 
 --- In the encoding that was negotiated with the server.
 ---@private
+---@param buf integer
+---@param row integer
+---@param byte integer from 0
+---@return agent.protocol.Position
 function M._position(buf, row, byte)
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
   local client = require("agent.client").client()

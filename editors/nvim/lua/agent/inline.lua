@@ -137,6 +137,8 @@ end
 
 --- Decided hunks stay in sight until the whole edit is.
 ---@private
+---@param one agent.Proposal
+---@return boolean
 function M._waits(one)
   return vim.iter(one.files):any(function(file)
     return proposal.count(file) > 0
@@ -144,6 +146,9 @@ function M._waits(one)
 end
 
 ---@private
+---@param buf integer
+---@param one agent.Proposal
+---@param file agent.ProposedFile
 ---@param found table<integer, agent.Place>
 function M._draw_file(buf, one, file, found)
   if one.review == "applied" then
@@ -189,6 +194,8 @@ function M._draw_applied(buf, one, file, found)
 end
 
 ---@private
+---@param buf integer
+---@param place agent.Place
 ---@param spot agent.Spot
 ---@return integer mark
 function M._draw_hunk(buf, place, spot)
@@ -199,12 +206,15 @@ end
 
 --- Where a hunk is shown whose lines are gone.
 ---@private
+---@param buf integer
+---@param hunk agent.Hunk
 function M._near(buf, hunk)
   return math.min(hunk.start, vim.api.nvim_buf_line_count(buf) - 1)
 end
 
 --- The lines to come, with the syntax that they have in the new text; what the person wrote has none.
 ---@private
+---@param hunk agent.Hunk
 ---@param coloured [string, string][][] the new text
 ---@param offset integer line of the hunk in it
 ---@return [string, string][][]
@@ -232,23 +242,30 @@ function M._marks(buf, kind)
 end
 
 ---@private
+---@param place agent.Place
+---@return boolean
 function M._is_pending(place)
   return not (place.hunk and place.hunk.verdict or place.file.verdict)
 end
 
 ---@private
+---@param buf integer
+---@param mark agent.HunkMark
 function M._landing(buf, mark)
   local is_insertion = mark.first == mark.last
   return math.min(math.max(0, is_insertion and mark.first - 1 or mark.first), vim.api.nvim_buf_line_count(buf) - 1)
 end
 
 ---@private
+---@param buf integer
+---@param mark agent.HunkMark
 function M._jump(buf, mark)
   vim.api.nvim_win_set_cursor(0, { M._landing(buf, mark) + 1, 0 })
   vim.cmd("normal! zvzz")
 end
 
 ---@private
+---@param buf integer
 ---@return table<string, table> saved
 function M._set_keys(buf)
   local saved = {}
@@ -268,6 +285,8 @@ function M._set_keys(buf)
 end
 
 ---@private
+---@param buf integer
+---@param saved table<string, table>
 function M._restore_keys(buf, saved)
   if not vim.api.nvim_buf_is_loaded(buf) then
     return

@@ -77,6 +77,7 @@ function M.run()
 end
 
 ---@private
+---@return string
 function M._carried()
   local here = debug.getinfo(1, "S").source:sub(2)
   return vim.fs.joinpath(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here))), "server")
@@ -84,11 +85,13 @@ end
 
 --- It is written last, and says that the rest is whole.
 ---@private
+---@return string
 function M._stamp()
   return vim.fs.joinpath(M.folder(), "installed")
 end
 
 ---@private
+---@param wheel string its name
 ---@return string? problem
 function M._put_stamp(wheel)
   local stamp, problem = io.open(M._stamp(), "w")
@@ -101,11 +104,15 @@ end
 
 ---@private
 ---@param wheel string its name
+---@return string
 function M._environment(wheel)
   return vim.fs.joinpath(M.folder(), (wheel:gsub("%.whl$", "")))
 end
 
 ---@private
+---@param wheel string its name
+---@param name string
+---@return string
 function M._program(wheel, name)
   return vim.fs.joinpath(M._environment(wheel), WINDOWS and "Scripts" or "bin", WINDOWS and name .. ".exe" or name)
 end
@@ -135,6 +142,7 @@ end
 
 --- `-I`: a `pip` or `venv` that lies in the project is not ours to run.
 ---@private
+---@param python string
 ---@param path string of the wheel
 ---@return agent.InstallStep[]
 function M._steps(python, path)
@@ -185,6 +193,7 @@ end
 --- pip marks what went wrong, and may explain below it; others end with it.
 ---@private
 ---@param printed string
+---@return string
 function M._reason(printed)
   local lines = vim.split(vim.trim(printed), "\n")
   local marked = vim.tbl_filter(function(line)

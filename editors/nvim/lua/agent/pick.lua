@@ -110,6 +110,8 @@ function M._files(one)
 end
 
 ---@private
+---@param places agent.Place[]
+---@param action " "|"r"?
 function M._fill(places, action)
   local inline = require("agent.inline")
   local items = vim.tbl_map(function(place)
@@ -121,6 +123,9 @@ function M._fill(places, action)
 end
 
 ---@private
+---@param current agent.Session
+---@param option string
+---@param value string
 function M._set(current, option, value)
   if option == "mode" then
     return session.set_mode(current, value)
@@ -129,6 +134,8 @@ function M._set(current, option, value)
 end
 
 ---@private
+---@param id string
+---@param root string
 function M._resume(id, root)
   session.load(id, root, function(current)
     require("agent.window").open(current)
@@ -136,11 +143,14 @@ function M._resume(id, root)
 end
 
 ---@private
+---@param choice { name: string, description?: string }
+---@return string
 function M._name(choice)
   return choice.description and ("%s: %s"):format(choice.name, choice.description) or choice.name
 end
 
 ---@private
+---@param one agent.protocol.SessionListed
 function M._summary(one)
   local at = one.updatedAt:sub(1, 16):gsub("T", " ")
   return ("%s  %s"):format(at, one.title or "no title")

@@ -137,6 +137,7 @@ function M._choose(current, how, done)
 end
 
 ---@private
+---@param buf integer
 function M._map(buf)
   local function map(mode, key, action, words)
     vim.keymap.set(mode, key, action, { buffer = buf, desc = "Agent: " .. words })
@@ -162,6 +163,7 @@ function M._map(buf)
 end
 
 ---@private
+---@param buf integer
 function M._watch(buf)
   vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {
     buffer = buf,
@@ -177,6 +179,7 @@ end
 
 --- What to do with an empty prompt.
 ---@private
+---@param buf integer
 function M._hint(buf)
   vim.api.nvim_buf_clear_namespace(buf, HINT, 0, -1)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, 2, false)

@@ -68,6 +68,7 @@ end
 
 --- Whether hunks of a file can be decided one by one.
 ---@param file agent.ProposedFile
+---@return boolean
 function M.divisible(file)
   return file.kind == "edit" and #file.hunks > 0
 end
@@ -149,6 +150,7 @@ function M.text(file)
 end
 
 ---@param file agent.ProposedFile
+---@return boolean
 function M.is_edited(file)
   return vim.iter(file.hunks):any(function(hunk)
     return hunk.edited ~= nil
@@ -156,6 +158,7 @@ function M.is_edited(file)
 end
 
 ---@private
+---@param file agent.ProposedFile
 ---@return agent.Decision
 function M._whole(file)
   local accepted = vim.iter(file.hunks):any(function(hunk)
@@ -168,6 +171,7 @@ function M._whole(file)
 end
 
 ---@private
+---@param given agent.protocol.ProposedFile
 ---@return agent.ProposedFile
 function M._file(given)
   return {

@@ -57,7 +57,7 @@ function M.take(session, update)
     return one.text == update.content.text
   end)
   if not item then
-    return false
+    return M._is_quoted(session)
   end
   session.heard = update.messageId
   M.hear(session, item)
@@ -91,6 +91,16 @@ function M.give_back(session, unread)
   if #texts > 0 then
     require("agent.prompt").give_back(texts)
   end
+end
+
+--- In front of a redirection the model is told again what it was saying: that is not the person's.
+---@private
+---@param session agent.Session
+---@return boolean
+function M._is_quoted(session)
+  return M._find(session, function(one)
+    return one.how == "redirect"
+  end) ~= nil
 end
 
 ---@private

@@ -40,7 +40,7 @@ function M.block(block)
 end
 
 --- Lines that text adds to a block of its kind: the first goes on where the block ends.
----@param kind "text"|"thought"
+---@param kind agent.BlockKind
 ---@param text string
 ---@return string[]
 function M.growth(kind, text)
@@ -91,6 +91,8 @@ function M.headline(block)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Rendered
 function M._user(block)
   local lines = M._closed(vim.split(transcript.text(block), "\n", { plain = true }))
   local highlights = {}
@@ -101,6 +103,8 @@ function M._user(block)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Rendered
 function M._text(block)
   if block.discarded then
     local line = "The answer broke off here and starts again below."
@@ -111,6 +115,8 @@ function M._text(block)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Rendered
 function M._thought(block)
   local seconds = block.seconds or 0
   local head = block.open and "Thinking" or (seconds < 1 and "Thought" or ("Thought for %.0f s"):format(seconds))
@@ -122,6 +128,8 @@ function M._thought(block)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Rendered
 function M._tool(block)
   local lines = { M._code(M.headline(block)) }
   for _, words in ipairs(block.waiting or {}) do
@@ -141,6 +149,8 @@ function M._tool(block)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Rendered
 function M._plan(block)
   local lines = vim.tbl_map(function(entry)
     return (PLAN[entry.status] or PLAN.pending) .. entry.content:gsub("\n", " ")
@@ -149,6 +159,8 @@ function M._plan(block)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Rendered
 function M._notice(block)
   local lines = vim.split(transcript.text(block), "\n", { plain = true })
   local group = NOTICES[block.severity] or NOTICES.info
@@ -156,6 +168,8 @@ function M._notice(block)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Rendered
 M["_end"] = function(block)
   local line = transcript.text(block):gsub("\n", " ")
   return { lines = { line }, highlights = M._dim({ line }, "AgentMeta") }
@@ -163,6 +177,8 @@ end
 
 --- A code block that was left open would swallow everything after it.
 ---@private
+---@param lines string[]
+---@return string[]
 function M._closed(lines)
   local fence
   for _, line in ipairs(lines) do
@@ -181,6 +197,8 @@ end
 
 --- As code, so that no letter of it is taken for markup.
 ---@private
+---@param line string
+---@return string
 function M._code(line)
   local ticks = "`"
   while line:find(ticks, 1, true) do
@@ -191,6 +209,9 @@ function M._code(line)
 end
 
 ---@private
+---@param lines string[]
+---@param group string
+---@return { row: integer, first: integer, last: integer, group: string }[]
 function M._dim(lines, group)
   local highlights = {}
   for row, line in ipairs(lines) do

@@ -31,6 +31,8 @@ end
 
 --- A setting that leads nowhere is said, not passed over.
 ---@private
+---@param cmd any
+---@return string[]? cmd, string? problem, agent.Origin? origin
 function M._named(cmd)
   if type(cmd) ~= "table" or type(cmd[1]) ~= "string" then
     return nil, 'cmd must be a list of strings, such as { "agent-server", "lsp" }'
@@ -42,6 +44,8 @@ function M._named(cmd)
 end
 
 ---@private
+---@param program string
+---@return string[]
 function M._line(program)
   return { program, "lsp", "--log-file", log.path() }
 end

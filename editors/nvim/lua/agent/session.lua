@@ -236,6 +236,8 @@ function M.note(id, severity, words)
 end
 
 ---@private
+---@param session agent.Session
+---@param result table of ACP's `session/new` or `session/load`
 function M._take_options(session, result)
   session.transcript.options = result.configOptions or {}
   session.transcript.mode = vim.tbl_get(result, "modes", "currentModeId") or session.transcript.mode
@@ -278,6 +280,8 @@ function M._settled(session, item, err, result)
 end
 
 ---@private
+---@param session agent.Session
+---@param words string
 function M._fail(session, words)
   session.busy, session.state, session.label = session.unanswered > 0, "done", "Failed"
   local changes = session.transcript:settle(vim.uv.now())
@@ -285,11 +289,14 @@ function M._fail(session, words)
 end
 
 ---@private
+---@param what string
+---@param err { message: string }
 function M._complain(what, err)
   log.say("ERROR", ("%s: %s"):format(what, err.message))
 end
 
 ---@private
+---@param ending string
 function M._lost(ending)
   for _, session in ipairs(sessions.all()) do
     require("agent.questions").dismiss(session.id)

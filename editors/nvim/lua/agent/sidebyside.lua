@@ -69,6 +69,9 @@ end
 
 --- What a buffer holds, with the line ends of the text it was made from.
 ---@private
+---@param buf integer
+---@param text string that it was made from
+---@return string
 function M._written(buf, text)
   local ending = text:match("\r\n") or "\n"
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
@@ -135,7 +138,10 @@ end
 
 --- Not the file's own buffer: there the hunks are drawn between the lines, which would stand in the way.
 ---@private
+---@param text string
+---@param path string
 ---@param side "base"|"proposed"|agent.Review
+---@return integer buf
 function M._scratch(text, path, side)
   local name = ("agent://%s/%s"):format(side, vim.fn.fnamemodify(path, ":."))
   for _, old in ipairs(vim.api.nvim_list_bufs()) do
@@ -153,11 +159,15 @@ function M._scratch(text, path, side)
 end
 
 ---@private
+---@param uri string
+---@return string
 function M._filetype(uri)
   return vim.filetype.match({ filename = vim.uri_to_fname(uri) }) or ""
 end
 
 ---@private
+---@param path string
+---@return string
 function M._name(path)
   return (vim.fn.fnamemodify(path, ":~:."):gsub("%%", "%%%%"))
 end

@@ -51,11 +51,14 @@ end
 
 --- A scripted model is no real one, and where its script lies says nothing.
 ---@private
+---@param name string
+---@return string
 function M._model(name)
   return vim.startswith(name, "scripted:") and "scripted" or name
 end
 
 ---@private
+---@param shown agent.Session
 ---@return string group, string words
 function M._state(shown)
   if client.phase() ~= "ready" then

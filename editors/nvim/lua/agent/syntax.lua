@@ -30,6 +30,11 @@ end
 
 --- For each row, the group of each byte; a later capture stands over an earlier one.
 ---@private
+---@param root TSNode
+---@param query vim.treesitter.Query
+---@param text string
+---@param language string
+---@param rows string[]
 ---@return table<integer, table<integer, string>>
 function M._groups(root, query, text, language, rows)
   local groups = {}
@@ -43,7 +48,10 @@ function M._groups(root, query, text, language, rows)
 end
 
 ---@private
+---@param groups table<integer, table<integer, string>>
+---@param group string
 ---@param range integer[] first row and byte, last row and the byte after it
+---@param rows string[]
 function M._paint(groups, group, range, rows)
   for row = range[1], math.min(range[3], #rows - 1) do
     groups[row] = groups[row] or {}
@@ -56,6 +64,9 @@ function M._paint(groups, group, range, rows)
 end
 
 ---@private
+---@param row string
+---@param groups table<integer, string> by byte
+---@return [string, string][]
 function M._chunks(row, groups)
   local chunks, at = {}, 0
   while at < #row do

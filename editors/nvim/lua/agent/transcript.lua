@@ -5,12 +5,14 @@ local ending = require("agent.ending")
 
 local M = {}
 
+---@alias agent.BlockKind "user"|"text"|"thought"|"tool"|"plan"|"notice"|"end"
+
 ---@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"plan"|"notice"|"end"
+---@field kind agent.BlockKind
 ---@field id? string message or tool call id
 ---@field pieces string[] of its text, in order
----@field gap boolean an empty line stands before it
----@field open boolean more of it may come
+---@field gap? boolean an empty line stands before it
+---@field open? boolean more of it may come
 ---@field started_ms? number
 ---@field seconds? number how long it took
 ---@field title? string
@@ -113,6 +115,8 @@ function Transcript:settle(now_ms)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
+---@return agent.Change[]
 function Transcript:_user_message_chunk(update)
   local last = self.blocks[#self.blocks]
   local words = M._words(update.content)
@@ -124,11 +128,15 @@ function Transcript:_user_message_chunk(update)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
+---@param now_ms number
 function Transcript:_agent_message_chunk(update, now_ms)
   return self:_stream("text", update, now_ms)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
+---@param now_ms number
 function Transcript:_agent_thought_chunk(update, now_ms)
   local own = vim.tbl_get(update, "_meta", "agent-server", "discarded")
   if own then
@@ -138,6 +146,9 @@ function Transcript:_agent_thought_chunk(update, now_ms)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
+---@param now_ms number
+---@return agent.Change[]
 function Transcript:_tool_call(update, now_ms)
   if self.calls[update.toolCallId] then
     return self:_tool_call_update(update)
@@ -151,6 +162,8 @@ function Transcript:_tool_call(update, now_ms)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
+---@return agent.Change[]
 function Transcript:_tool_call_update(update)
   local index = self.calls[update.toolCallId]
   if not index then
@@ -161,6 +174,8 @@ function Transcript:_tool_call_update(update)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
+---@return agent.Change[]
 function Transcript:_plan(update)
   local last = self.blocks[self.plan_at]
   if last and last.open then
@@ -173,28 +188,35 @@ function Transcript:_plan(update)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
 function Transcript:_notice(update)
   local words = update.description and ("%s: %s"):format(update.title, update.description) or update.title
   return self:note(update.severity, words)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
 function Transcript:_usage_update(update)
   self.usage = update
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
 function Transcript:_current_mode_update(update)
   self.mode = update.currentModeId
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
 function Transcript:_config_option_update(update)
   self.options = update.configOptions
 end
 
 --- A new title, or in a replay the end of a turn.
 ---@private
+---@param update table ACP's SessionUpdate
+---@param now_ms number
+---@return agent.Change[]
 function Transcript:_session_info_update(update, now_ms)
   self.title = update.title or self.title
   local ended = vim.tbl_get(update, "_meta", "agent-server", "turnEnd")
@@ -205,11 +227,16 @@ function Transcript:_session_info_update(update, now_ms)
 end
 
 ---@private
+---@param update table ACP's SessionUpdate
 function Transcript:_available_commands_update(update)
   self.commands = update.availableCommands
 end
 
 ---@private
+---@param kind "text"|"thought"
+---@param update table ACP's SessionUpdate
+---@param now_ms number
+---@return agent.Change[]
 function Transcript:_stream(kind, update, now_ms)
   local words = M._words(update.content)
   local last = self.blocks[#self.blocks]
@@ -234,6 +261,8 @@ end
 
 --- The text streamed under that id is void.
 ---@private
+---@param id string
+---@return agent.Change[]
 function Transcript:_discard(id)
   for index = #self.blocks, 1, -1 do
     local block = self.blocks[index]
@@ -247,6 +276,8 @@ end
 
 --- The block that was streaming is complete.
 ---@private
+---@param now_ms number
+---@return agent.Change[]
 function Transcript:_close(now_ms)
   local last = self.blocks[#self.blocks]
   if not last or not last.open or last.kind == "plan" then
@@ -258,6 +289,8 @@ function Transcript:_close(now_ms)
 end
 
 ---@private
+---@param block agent.Block
+---@return agent.Change[]
 function Transcript:_add(block)
   local before = self.blocks[#self.blocks]
   if block.kind == "user" and self.blocks[self.plan_at] then
@@ -274,6 +307,8 @@ end
 M._short = { tool = true, thought = true }
 
 ---@private
+---@param block agent.Block
+---@param update table ACP's SessionUpdate
 function M._describe(block, update)
   block.title = update.title or block.title
   block.tool = update.name or block.tool
@@ -291,6 +326,8 @@ end
 
 --- A content block in words.
 ---@private
+---@param content table ACP's ContentBlock
+---@return string
 function M._words(content)
   if content.type == "text" then
     return content.text

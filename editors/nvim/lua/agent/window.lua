@@ -173,6 +173,8 @@ function M.float(lines, filetype, title)
 end
 
 ---@private
+---@param buf integer
+---@param prompt integer
 function M._open_splits(buf, prompt)
   local wanted = config.get().chat
   local width = math.min(wanted.width, math.floor(vim.o.columns / 2))
@@ -183,6 +185,8 @@ function M._open_splits(buf, prompt)
 end
 
 ---@private
+---@param buf integer
+---@param prompt integer
 function M._open_floats(buf, prompt)
   local wanted = config.get().chat
   local width = math.min(wanted.width + 4, vim.o.columns - 4)
@@ -196,6 +200,8 @@ function M._open_floats(buf, prompt)
 end
 
 ---@private
+---@param win integer
+---@param options table<string, any>
 function M._set(win, options)
   for name, value in pairs(options) do
     vim.api.nvim_set_option_value(name, value, { win = win, scope = "local" })
@@ -203,6 +209,8 @@ function M._set(win, options)
 end
 
 ---@private
+---@param buf integer
+---@return boolean
 function M._is_file(buf)
   return vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) ~= ""
 end

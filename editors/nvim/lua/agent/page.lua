@@ -1,0 +1,190 @@
+--- The blocks of a conversation in a buffer. Each is found by an extmark at its first line, so that one can be shown anew,
+--- or grow, without touching the others.
+local render = require("agent.render")
+
+local M = {}
+
+local BLOCKS = vim.api.nvim_create_namespace("agent.chat.blocks") -- where each block begins
+local LOOKS = vim.api.nvim_create_namespace("agent.chat.looks")
+local QUEUE = vim.api.nvim_create_namespace("agent.chat.queue")
+---@type table<agent.How, string>
+local WAITS = { queue = "waits for its turn", steer = "heard at the next step", redirect = "heard at once" }
+
+---@class agent.Page
+---@field buf integer
+---@field marks integer[] by block: the extmark at its first line
+---@field indices table<integer, integer> block by extmark
+
+---@param buf integer empty
+---@return agent.Page
+function M.new(buf)
+  return { buf = buf, marks = {}, indices = {} }
+end
+
+--- Remove all blocks.
+---@param page agent.Page
+function M.clear(page)
+  vim.bo[page.buf].modifiable = true
+  vim.api.nvim_buf_set_lines(page.buf, 0, -1, true, {})
+  vim.bo[page.buf].modifiable = false
+  vim.api.nvim_buf_clear_namespace(page.buf, -1, 0, -1)
+  page.marks, page.indices = {}, {}
+end
+
+--- Change blocks; windows that look at the end of the conversation stay there, all others stay where they are.
+---@param page agent.Page
+---@param change fun()
+function M.change(page, change)
+  local followers = M._followers(page.buf)
+  vim.bo[page.buf].modifiable = true
+  change()
+  vim.bo[page.buf].modifiable = false
+  M._follow(page.buf, followers)
+end
+
+--- First row of a block; nil when it is not shown.
+---@param page agent.Page
+---@param index integer
+---@return integer?
+function M.row(page, index)
+  return page.marks[index] and (M._range(page, index))
+end
+
+--- The block at a row.
+---@param page agent.Page
+---@param row integer
+---@return integer? index
+function M.block_at(page, row)
+  local mark = vim.api.nvim_buf_get_extmarks(page.buf, BLOCKS, { row, -1 }, 0, { limit = 1 })[1]
+  return mark and page.indices[mark[1]]
+end
+
+--- Add text to the end of a block.
+---@param page agent.Page
+---@param index integer
+---@param block agent.Block
+---@param text string
+function M.grow(page, index, block, text)
+  local _, stop = M._range(page, index)
+  local row = stop - 1
+  local line = vim.api.nvim_buf_get_lines(page.buf, row, row + 1, true)[1]
+  local lines = render.growth(block.kind, text)
+  vim.api.nvim_buf_set_text(page.buf, row, #line, row, #line, lines)
+  if block.kind == "thought" then
+    local last = row + #lines
+    vim.hl.range(page.buf, LOOKS, "AgentThought", { row, 0 }, { last, 0 })
+  end
+end
+
+--- Show a block as it is now.
+---@param page agent.Page
+---@param index integer
+---@param block agent.Block
+function M.show(page, index, block)
+  local shown = render.block(block)
+  local first
+  if page.marks[index] then
+    local stop
+    first, stop = M._range(page, index)
+    vim.api.nvim_buf_clear_namespace(page.buf, LOOKS, first, stop)
+    M._replace(page.buf, first, stop, shown.lines)
+    vim.api.nvim_buf_set_extmark(page.buf, BLOCKS, first, 0, { id = page.marks[index] })
+  else
+    local is_empty = index == 1
+    first = is_empty and 0 or vim.api.nvim_buf_line_count(page.buf)
+    vim.api.nvim_buf_set_lines(page.buf, first, is_empty and -1 or first, true, shown.lines)
+    page.marks[index] = vim.api.nvim_buf_set_extmark(page.buf, BLOCKS, first, 0, {})
+    page.indices[page.marks[index]] = index
+  end
+  M._decorate(page.buf, first, shown, block)
+end
+
+--- What is not heard yet, below the end.
+---@param page agent.Page
+---@param queued agent.Said[]
+function M.show_queue(page, queued)
+  vim.api.nvim_buf_clear_namespace(page.buf, QUEUE, 0, -1)
+  if #queued == 0 then
+    return
+  end
+  local lines = vim.tbl_map(function(item)
+    return { { ("%s: %s"):format(WAITS[item.how], (item.text:gsub("\n", " "))), "AgentMeta" } }
+  end, queued)
+  local last = vim.api.nvim_buf_line_count(page.buf) - 1
+  vim.api.nvim_buf_set_extmark(page.buf, QUEUE, last, 0, { virt_lines = lines })
+end
+
+--- First row of a block, and the row after its last one.
+---@private
+---@param page agent.Page
+---@param index integer
+---@return integer first, integer stop
+function M._range(page, index)
+  local first = vim.api.nvim_buf_get_extmark_by_id(page.buf, BLOCKS, page.marks[index], {})[1]
+  local after = page.marks[index + 1]
+  local last = after and vim.api.nvim_buf_get_extmark_by_id(page.buf, BLOCKS, after, {})[1]
+  return first, last or vim.api.nvim_buf_line_count(page.buf)
+end
+
+--- Only the lines that differ, so that folds and the cursor stay where they are.
+---@private
+---@param buf integer
+---@param first integer
+---@param stop integer the row after the last one
+---@param lines string[]
+function M._replace(buf, first, stop, lines)
+  local old = vim.api.nvim_buf_get_lines(buf, first, stop, true)
+  local same = 0
+  while same < #old and same < #lines and old[same + 1] == lines[same + 1] do
+    same = same + 1
+  end
+  local tail = 0
+  while tail < #old - same and tail < #lines - same and old[#old - tail] == lines[#lines - tail] do
+    tail = tail + 1
+  end
+  if same + tail < #old or same + tail < #lines then
+    local changed = vim.list_slice(lines, same + 1, #lines - tail)
+    vim.api.nvim_buf_set_lines(buf, first + same, stop - tail, true, changed)
+  end
+end
+
+---@private
+---@param buf integer
+---@param first integer its first row
+---@param shown agent.Rendered
+---@param block agent.Block
+function M._decorate(buf, first, shown, block)
+  for _, one in ipairs(shown.highlights) do
+    local row = first + one.row
+    local place = one.first and { end_col = one.last, hl_group = one.group, priority = 150 }
+    vim.api.nvim_buf_set_extmark(buf, LOOKS, row, one.first or 0, place or { line_hl_group = one.group })
+  end
+  if shown.sign then
+    local sign = { sign_text = shown.sign[1], sign_hl_group = shown.sign[2] }
+    vim.api.nvim_buf_set_extmark(buf, LOOKS, first + (block.gap and 1 or 0), 0, sign)
+  end
+end
+
+---@private
+---@param buf integer
+---@return integer[] windows
+function M._followers(buf)
+  local last = vim.api.nvim_buf_line_count(buf)
+  return vim.tbl_filter(function(win)
+    return vim.api.nvim_win_get_cursor(win)[1] == last
+  end, vim.fn.win_findbuf(buf))
+end
+
+---@private
+---@param buf integer
+---@param windows integer[]
+function M._follow(buf, windows)
+  local last = vim.api.nvim_buf_line_count(buf)
+  for _, win in ipairs(windows) do
+    if vim.api.nvim_win_is_valid(win) then
+      vim.api.nvim_win_set_cursor(win, { last, 0 })
+    end
+  end
+end
+
+return M
