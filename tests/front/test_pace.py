@@ -199,12 +199,12 @@ def test_a_client_that_wants_30_a_second_waits_for_none_of_ten() -> None:
 def test_what_a_client_wants_is_spread_evenly() -> None:
     line = Line(at_most(10))
 
-    for at in (0.0, 0.05, 0.11, 0.5):
+    for at in (0.0, 0.05, 0.11, 0.21, 0.5):
         line.clock.pass_until(1000 + at)
         line.put("x")
     line.clock.pass_until(1001)
 
-    assert [round(at - 1000, 3) for at in line.times] == [0.0, 0.1, 0.2, 0.5]
+    assert [round(at - 1000, 3) for at in line.times] == [0.0, 0.1, 0.2, 0.3, 0.5]
 
 
 def test_outputs_of_parallel_calls_share_the_rate_of_their_session() -> None:
