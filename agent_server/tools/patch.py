@@ -62,14 +62,37 @@ class Patch(BuiltIn):
             files = parse_patch(given.patch)
         except EditRefused as error:
             return ToolResult(False, str(error), code=error.reason, summary="not a patch")
+        files = await self._joined(files)
+        if isinstance(files, ToolResult):
+            return files
         made = [await self._part(file) for file in files]
         if failures := [part for part in made if isinstance(part, ToolResult)]:
             return _none(failures, len(files))
         parts = [part for part in made if isinstance(part, Part)]
         if (twice := _twice(parts)) is not None:
-            text = f"{twice} is in the patch twice; put all that concerns a file in one section"
+            text = f"{twice} is in the patch twice, also as a new name; put all that concerns a file in one section"
             return ToolResult(False, text, code="duplicate", summary="duplicate")
         return await Pending.of(self._services, _title(parts), *parts).prepared(self.name, key)
+
+    async def _joined(self, files: Sequence[FilePatch]) -> tuple[FilePatch, ...] | ToolResult:
+        """Sections that change one file, by whatever names, as one; all their hunks are found in the text it has now.
+
+        Other sections about one file are refused, and both are named.
+        """
+        found: dict[str, FilePatch] = {}
+        for number, file in enumerate(files):
+            place = await locate(self._services, file.path)
+            real = f"section {number}" if isinstance(place, ToolResult) else place.real
+            known = found.get(real)
+            joined = file if known is None else _join(known, file)
+            if joined is None and known is not None:
+                text = (
+                    f"{file.path} is in the patch twice, as `{_header(known)}` and as `{_header(file)}`; "
+                    "put all that concerns a file in one section"
+                )
+                return ToolResult(False, text, code="duplicate", summary="duplicate")
+            found[real] = joined or file
+        return tuple(found.values())
 
     async def _part(self, file: FilePatch) -> Part | ToolResult:
         place = await locate(self._services, file.path)
@@ -105,6 +128,29 @@ class Patch(BuiltIn):
                 return Part(changed, place)
             case _:
                 assert_never(file)
+
+
+def _join(first: FilePatch, second: FilePatch) -> FilePatch | None:
+    """Two sections about one file as one; None where that makes no sense."""
+    if not isinstance(first, UpdateFile) or not isinstance(second, UpdateFile):
+        return None
+    if first.move_to is not None:  # then it is about a file that has another name by now
+        return None
+    return replace(first, chunks=(*first.chunks, *second.chunks), move_to=second.move_to)
+
+
+def _header(file: FilePatch) -> str:
+    match file:
+        case AddFile(path=path):
+            return f"Add File: {path}"
+        case DeleteFile(path=path):
+            return f"Delete File: {path}"
+        case UpdateFile(path=path, move_to=None):
+            return f"Update File: {path}"
+        case UpdateFile(path=path, move_to=new):
+            return f"Update File: {path}, Move to: {new}"
+        case _:
+            assert_never(file)
 
 
 def _none(failures: Sequence[ToolResult], files: int) -> ToolResult:

@@ -137,12 +137,54 @@ async def test_an_open_buffer_and_a_file_on_disk_are_changed_together(tmp_path: 
     assert (tmp_path / "b.py").read_text() == "B\n"
 
 
+@pytest.mark.parametrize("name", ["a.py", "./a.py", "link.py"])
+async def test_sections_about_one_file_are_one_change_of_it(desk: Desk, name: str) -> None:
+    """Models write one for each hunk. All of them are found in the text that the file has now."""
+    four(desk)
+    (desk.root / "link.py").symlink_to("a.py")
+    text = patch("*** Update File: a.py", "-two", "+2", f"*** Update File: {name}", "-one", "+1")
+    prepared = await desk.prepared("patch", patch=text)
+    await desk.run(prepared)
+
+    assert prepared.proposal is not None
+    assert len(prepared.proposal.files) == 1
+    assert (desk.root / "a.py").read_text() == "1\n2\n"
+
+
+async def test_the_last_section_about_a_file_may_rename_it(desk: Desk) -> None:
+    four(desk)
+    first, then = ("*** Update File: a.py", "-two", "+2"), ("*** Update File: a.py",)
+    await desk.call("patch", patch=patch(*first, *then, "*** Move to: n.py", "-one", "+1"))
+
+    assert (desk.root / "n.py").read_text() == "1\n2\n"
+    assert not (desk.root / "a.py").exists()
+
+
 @pytest.mark.parametrize(
     ("lines", "code", "says"),
     [
         (("*** Add File: a.py", "+x"), "exists", "a.py exists already"),
         (("*** Delete File: none.py",), "missing", "none.py"),
-        (("*** Delete File: a.py", "*** Update File: ./a.py", "-one"), "duplicate", "twice"),
+        (
+            ("*** Delete File: a.py", "*** Update File: ./a.py", "-one"),
+            "duplicate",
+            "twice, as `Delete File: a.py` and as `Update File: ./a.py`",
+        ),
+        (
+            ("*** Update File: a.py", "*** Move to: n.py", "*** Update File: a.py", "-one"),
+            "duplicate",
+            "as `Update File: a.py, Move to: n.py` and as `Update File: a.py`",
+        ),
+        (
+            ("*** Update File: a.py", "-one", "+x", "*** Update File: a.py", "-one", "+y"),
+            "overlap",
+            "hunks 1 and 2",
+        ),
+        (
+            ("*** Update File: a.py", "-one", "+x", "*** Update File: a.py", "-x", "+y"),
+            "not_found",
+            "hunk 2: its lines are not in the file",
+        ),
         (("*** Update File: a.py", "*** Move to: c.py"), "exists", "c.py exists already"),
         (("*** Update File: a.py", "*** Move to: a.py"), "no_change", "has that name already"),
         (("nonsense",), "bad_patch", "line 2 of the patch"),
