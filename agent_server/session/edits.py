@@ -1,5 +1,6 @@
 """The files a session changed, as a client asks about them: checkpoints, going back, and what a crash had left open."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from os.path import relpath
 
@@ -11,6 +12,7 @@ from agent_server.edits.outside import listed
 from agent_server.edits.recovery import recover, tidy
 from agent_server.edits.transaction import Transactions
 from agent_server.edits.transaction_record import proposal_of
+from agent_server.edits.transaction_states import IN_FORCE
 from agent_server.edits.undo import ALL, Part
 from agent_server.edits.undo_run import Rewound, look, restore, revert, undo_last
 from agent_server.loop.errors import (
@@ -20,7 +22,7 @@ from agent_server.loop.errors import (
     StoreFailure,
 )
 from agent_server.loop.events import EditChanged, Notice
-from agent_server.loop.model import CallKey, ResultEntry, StartedEntry, TurnId
+from agent_server.loop.model import AsideEntry, CallKey, ResultEntry, StartedEntry, TurnId
 from agent_server.loop.proposal import HunkState, Proposal
 from agent_server.session.edits_reopened import Reopened, reopened
 from agent_server.session.places import not_covered
@@ -142,6 +144,7 @@ class SessionEdits:
         started = {e.key for e in self._session.entries if isinstance(e, StartedEntry)}
         try:
             found = await recover(transactions, self._answered)
+            await self._say_untold(transactions)
             return await reopened(transactions, found, cause=cause, started=started)
         except StoreFailure as failure:
             # The conversation can be read and gone on with all the same; every edit will say what is wrong.
@@ -149,6 +152,18 @@ class SessionEdits:
             return Reopened((notice,))
 
     # ---- inside ------------------------------------------------------------------------------------------
+
+    async def _say_untold(self, transactions: Transactions) -> None:
+        """The process died between taking files back and keeping that the model has to hear of it."""
+        times = await self._session.log.times()
+        told = {e.about for e in self._session.entries if isinstance(e, AsideEntry)}
+        for one in await transactions.all():
+            if one.cause.kind == "call" or one.state not in IN_FORCE or one.txn in told:
+                continue
+            if one.begun_at is not None and (not times or one.begun_at >= times[-1]):
+                names = listed(_relative([file.path for file in one.files], self._session.cwd))
+                sentence = f"(The person took files back: {names}. They are as they were earlier.)"
+                await self._session.say_aside(sentence, about=one.txn)
 
     async def _transactions(self) -> Transactions | None:
         kit, _ = await self._session.ready()
@@ -204,7 +219,11 @@ class SessionEdits:
 
 
 def _names(rewound: Rewound, cwd: str) -> str:
-    return listed([relpath(change.path, cwd) for change in rewound.changes])
+    return listed(_relative([change.path for change in rewound.changes], cwd))
+
+
+def _relative(paths: Sequence[str], cwd: str) -> list[str]:
+    return [relpath(path, cwd) for path in paths]
 
 
 def _hunks(

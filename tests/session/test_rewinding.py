@@ -420,3 +420,25 @@ async def test_an_aside_that_cannot_be_kept_is_still_heard_by_this_process(
     assert words(chat.sent) == "(something happened) | one"
     assert not any(isinstance(e, AsideEntry) for e in chat.session.entries)
     assert isinstance(chat.session.entries[0], UserEntry)
+
+
+async def test_going_back_is_heard_of_even_when_the_process_died_before_it_could_note_that(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The journal has it, and nothing that the model was told since is newer."""
+
+    async def lost(sentence: str, *, about: str | None = None) -> None:
+        del sentence, about
+
+    async with chatting(work, writes("a.py", "a\n"), DONE) as first:
+        await first.ask("one")
+        with monkeypatch.context() as dying:
+            dying.setattr(first.session, "say_aside", lost)
+            await first.back("one", files=True, chat=False)
+    async with chatting(work, DONE, load=first.session) as chat:
+        await chat.ask("two")
+    async with chatting(work, DONE, load=first.session) as again:
+        await again.ask("three")
+
+    assert words(chat.sent).count("The person took files back: a.py.") == 1
+    assert words(again.sent).count("The person took files back: a.py.") == 1
