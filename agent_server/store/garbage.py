@@ -6,8 +6,11 @@ still be needed. Keeping it again makes it young: what is young stays.
 
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from datetime import timedelta
+from itertools import islice
+
+from agent_server.store.blobs import BlobStore
 
 DAY_MS = round(timedelta(days=1).total_seconds() * 1000)
 """Age at which an unnamed text is nobody's, and how often they are looked for."""
@@ -47,3 +50,15 @@ def only_of(connection: sqlite3.Connection, session: str) -> Mapping[str, int]:
             for name in _NAMED.findall(body):
                 found.pop(name.decode(), None)
     return found
+
+
+def drop(blobs: BlobStore, texts: Mapping[str, int]) -> int:
+    """Remove these texts, unless somebody kept one again after the time beside it. How many went; blocks."""
+    return sum(blobs.drop(name, until_ms=at) for name, at in texts.items())
+
+
+def collect(blobs: BlobStore, named: Set[str], until_ms: int) -> int:
+    """Remove texts that are not `named` and that nobody kept since then, and what is torn. How many went; blocks."""
+    unnamed = islice(blobs.names() - named, MOST)
+    torn = blobs.clear_torn(until_ms=until_ms)
+    return torn + sum(blobs.drop(name, until_ms=until_ms) for name in unnamed)

@@ -7,17 +7,16 @@ does is `session/`'s business; here it is a row, a log, receipts, grants and a l
 import contextlib
 import secrets
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar, Unpack
 
 import anyio.to_thread
 
-from agent_server.loop.errors import StoreFailure, UnknownSession
+from agent_server.loop.errors import StoreFailure
 from agent_server.loop.model import Mode, SessionId
-from agent_server.store import garbage, grants, listing, locks, receipts
+from agent_server.store import garbage, grants, listing, locks, receipts, rows
 from agent_server.store.blobs import BlobStore
 from agent_server.store.database import Database, Pulse
 from agent_server.store.edits import StoredJournal
@@ -26,7 +25,7 @@ from agent_server.store.grants import GrantScope, GrantVerdict, StoredGrant
 from agent_server.store.ids import new_session_id
 from agent_server.store.log import SessionLog, read_entries
 from agent_server.store.receipts import Receipt
-from agent_server.store.records import COLUMNS, Changes, SessionRecord, from_row, to_columns
+from agent_server.store.records import Changes, SessionRecord
 from agent_server.store.times import Clock, from_ms, now_ms
 
 T = TypeVar("T")
@@ -90,7 +89,7 @@ class SessionStore:
         )
 
         def write(connection: sqlite3.Connection) -> None:
-            _insert(connection, record, at)
+            rows.insert(connection, record, at)
             locks.acquire(connection, record.id, self._token, at)
 
         await self._database.run(write)
@@ -109,10 +108,10 @@ class SessionStore:
         made = new_session_id(at)
 
         def write(connection: sqlite3.Connection) -> SessionRecord:
-            _named(session, _select(connection, session))
+            rows.require_named(connection, session)
             fork(connection, session, made, at)
             locks.acquire(connection, made, self._token, at)
-            return _found(made, _select(connection, made))
+            return rows.find(connection, made)
 
         return await self._run(session, write)
 
@@ -122,7 +121,10 @@ class SessionStore:
         Raises:
             UnknownSession: no session has that id.
         """
-        return _found(session, await self._read(session, lambda c: _select(c, session)))
+        found = await self._read(session, lambda connection: rows.find(connection, session))
+        if found is None:  # there is no file yet
+            raise rows.unknown(session)
+        return found
 
     async def update(self, session: SessionId, **changes: Unpack[Changes]) -> SessionRecord:
         """Change the given fields. The time of the last message stays.
@@ -132,18 +134,11 @@ class SessionStore:
             SessionBusy: another process holds it.
         """
         at = self._clock()
-        columns = to_columns(changes)
-        assignments = ", ".join(f"{name} = ?" for name in columns)
 
         def write(connection: sqlite3.Connection) -> SessionRecord:
-            _named(session, _select(connection, session))
+            rows.require_named(connection, session)
             locks.refuse_others(connection, session, self._token, at)
-            if columns:
-                connection.execute(
-                    f"UPDATE session SET {assignments} WHERE id = ?",  # noqa: S608 -- names of `Changes`
-                    (*columns.values(), session),
-                )
-            return _found(session, _select(connection, session))
+            return rows.update(connection, session, changes)
 
         return await self._run(session, write)
 
@@ -175,17 +170,14 @@ class SessionStore:
         at = self._clock()
 
         def write(connection: sqlite3.Connection) -> Mapping[str, int]:
-            _named(session, _select(connection, session))
+            rows.require_named(connection, session)
             locks.refuse_others(connection, session, self._token, at)
-            texts = garbage.only_of(connection, session)
-            connection.execute(garbage.DELETE, (session,))
-            grants.revoke_all(connection, session)
-            return texts
+            return rows.delete(connection, session)
 
         texts = await self._run(session, write)
         if self._blobs is not None and texts:
             # A text that is younger than our last word of it was kept for somebody who is about to name it.
-            await anyio.to_thread.run_sync(_drop, self._blobs, texts)
+            await anyio.to_thread.run_sync(garbage.drop, self._blobs, texts)
 
     async def collect(self) -> int:
         """Remove texts that no session refers to and nobody kept for a day; at most once a day. How many went."""
@@ -197,7 +189,7 @@ class SessionStore:
         named = await self._database.read(garbage.named)
         if named is None:
             return 0
-        return await anyio.to_thread.run_sync(_collect, blobs, named, now - garbage.DAY_MS)
+        return await anyio.to_thread.run_sync(garbage.collect, blobs, named, now - garbage.DAY_MS)
 
     async def acquire(self, session: SessionId) -> None:
         """Hold a session for writing until `release` or `aclose`; holding it twice is fine.
@@ -209,7 +201,7 @@ class SessionStore:
         at = self._clock()
 
         def write(connection: sqlite3.Connection) -> None:
-            _named(session, _select(connection, session))
+            rows.require_named(connection, session)
             locks.acquire(connection, session, self._token, at)
 
         await self._run(session, write)
@@ -270,83 +262,17 @@ class SessionStore:
         await self._database.run(lambda connection: grants.revoke(connection, scope, owner, key))
 
     async def _run(self, session: SessionId, job: Callable[[sqlite3.Connection], T]) -> T:
-        _require_possible(session)
+        rows.require_possible(session)
         return await self._database.run(job)
 
     async def _read(self, session: SessionId, job: Callable[[sqlite3.Connection], T]) -> T | None:
-        _require_possible(session)
+        rows.require_possible(session)
         return await self._database.read(job)
 
     async def _remember_damage(self, record: SessionRecord, reason: str | None) -> None:
         """As well as can be: on a disk that cannot be written the reading is what counts."""
         with contextlib.suppress(StoreFailure):
-            await self._database.run(
-                lambda connection: connection.execute(
-                    "UPDATE session SET damage = ? WHERE id = ?", (reason, record.id)
-                )
-            )
+            await self._database.run(lambda c: rows.remember_damage(c, record.id, reason))
 
     def _beat(self, connection: sqlite3.Connection) -> None:
         locks.beat(connection, self._token, self._clock())
-
-
-def _drop(blobs: BlobStore, texts: Mapping[str, int]) -> int:
-    return sum(blobs.drop(name, until_ms=at) for name, at in texts.items())
-
-
-def _collect(blobs: BlobStore, named: Set[str], until_ms: int) -> int:
-    unnamed = islice(blobs.names() - named, garbage.MOST)
-    torn = blobs.clear_torn(until_ms=until_ms)
-    return torn + sum(blobs.drop(name, until_ms=until_ms) for name in unnamed)
-
-
-def _insert(connection: sqlite3.Connection, record: SessionRecord, at: int) -> None:
-    if record.parent is not None and _select(connection, record.parent) is None:
-        raise _unknown(record.parent)
-    columns = to_columns(
-        {
-            "cwd": record.cwd,
-            "roots": record.roots,
-            "title": record.title,
-            "model": record.model,
-            "mode": record.mode,
-            "system_prompt": record.system_prompt,
-        }
-    )
-    columns |= {"id": record.id, "parent": record.parent, "created": at, "updated": at}
-    columns |= {"delegated_by": record.delegated_by}
-    connection.execute(
-        f"INSERT INTO session ({', '.join(columns)})"  # noqa: S608 -- names of columns
-        f" VALUES ({', '.join('?' for _ in columns)})",
-        tuple(columns.values()),
-    )
-
-
-def _select(connection: sqlite3.Connection, session: str) -> SessionRecord | None:
-    row = connection.execute(
-        f"SELECT {', '.join(COLUMNS)} FROM session WHERE id = ?",  # noqa: S608 -- names of columns
-        (session,),
-    ).fetchone()
-    return None if row is None else from_row(row)
-
-
-def _found(session: SessionId, record: SessionRecord | None) -> SessionRecord:
-    if record is None:
-        raise _unknown(session)
-    return record
-
-
-def _named(session: SessionId, record: SessionRecord | None) -> None:
-    """Pass when it is a session that a person may name: a sub-agent's is its parent's business, and in no list."""
-    if _found(session, record).delegated_by is not None:
-        raise _unknown(session)
-
-
-def _require_possible(session: SessionId) -> None:
-    """An id comes from a client and may be anything; SQLite takes no text with lone surrogates."""
-    if not session.isascii():
-        raise _unknown(session)
-
-
-def _unknown(session: str) -> UnknownSession:
-    return UnknownSession(f"there is no session {session!r}")
