@@ -1,30 +1,52 @@
-"""`@frozen`: a frozen, slotted dataclass whose methods are compiled at their first use.
+"""`@frozen` and `@mutable`: slotted dataclasses whose methods are compiled at their first use.
 
 `@dataclass(frozen=True, slots=True)` compiles six functions for each class, and a short run calls few of them: making
-our 280 classes was a quarter of the way to the first answer (`docs/decisions/0006-start.md`). What this makes *is* a
+our 280 classes was a quarter of the way to the first answer (`docs/decisions/0006-start.md`). What these make *is* a
 dataclass to everybody who asks: `fields`, `replace`, `match`, pickle, pydantic, type checkers. It leaves out what
 nobody here needs: `InitVar`, `__post_init__`, ordering, and further attributes in a subclass that is not frozen itself;
 and that a field without a default follows one with a default is told by type checkers only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 Method = Callable[..., Any]
+Writer = Callable[[type], Method]
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[T], /) -> type[T]:
     """The class that `@dataclass(frozen=True, slots=True)` would make of it."""
-    inherits = is_dataclass(cls)
-    made = dataclass(init=False, repr=False, eq=False, slots=True, frozen=inherits)(cls)
+    made = _made(cls, frozen=is_dataclass(cls))
     vars(made)["__dataclass_params__"].frozen = True  # only what is frozen too may inherit from it
     for name, method in SHARED.items():
         setattr(made, name, method)
-    for name, write in WRITTEN.items():
+    return _later(made, WRITTEN)
+
+
+@dataclass_transform(field_specifiers=(field,))
+def mutable(cls: type[T], /) -> type[T]:
+    """The class that `@dataclass(slots=True)` would make of it."""
+    made = _later(
+        _made(cls, frozen=False),
+        {name: WRITTEN[name] for name in ("__init__", "__repr__", "__eq__")},
+    )
+    if "__hash__" not in vars(made):
+        made.__hash__ = None  # pyright: ignore[reportAttributeAccessIssue]  (so Python says that it has none)
+    return made
+
+
+def _made(cls: type[T], *, frozen: bool) -> type[T]:
+    if cls.__doc__ is None:
+        cls.__doc__ = cls.__name__  # the standard library would look for a signature to put there
+    return dataclass(init=False, repr=False, eq=False, slots=True, frozen=frozen)(cls)
+
+
+def _later(made: type[T], methods: Mapping[str, Writer]) -> type[T]:
+    for name, write in methods.items():
         if vars(made).get(name) is None:  # Python's None: the hash of a class with its own `__eq__`
             setattr(made, name, _Unwritten(made, name, write))
     return made
@@ -35,7 +57,7 @@ class _Unwritten:
 
     __slots__ = ("_name", "_owner", "_write")
 
-    def __init__(self, owner: type, name: str, write: Callable[[type], Method]) -> None:
+    def __init__(self, owner: type, name: str, write: Writer) -> None:
         self._owner, self._name, self._write = owner, name, write
 
     def __get__(self, instance: object, owner: type | None = None) -> Method:

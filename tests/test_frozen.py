@@ -1,4 +1,4 @@
-"""`@frozen` is the standard library's frozen, slotted dataclass to everybody who asks; only its methods come later."""
+"""`@frozen` and `@mutable` are the standard library's slotted dataclasses; only their methods come later."""
 
 import copy
 import inspect
@@ -12,7 +12,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 
 NAMES = ("a", "b", "c", "d")
 VALUES = st.one_of(st.integers(0, 2), st.text("xy", max_size=2), st.just((1, "x")))
@@ -61,6 +61,10 @@ def _outcome(act: Callable[[], object]) -> object:
         return type(error), str(error)
 
 
+@pytest.mark.parametrize(
+    ("ours", "standard"),
+    [(frozen, dataclass(frozen=True, slots=True)), (mutable, dataclass(slots=True))],
+)
 @given(
     defined=_definitions(),
     positional=st.lists(VALUES, max_size=4),
@@ -68,13 +72,15 @@ def _outcome(act: Callable[[], object]) -> object:
     other=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4),
 )
 def test_any_class_behaves_as_the_standard_librarys(
+    ours: Callable[[type], type],
+    standard: Callable[[type], type],
     defined: Mapping[str, Any],
     positional: list[object],
     named: dict[str, object],
     other: dict[str, object],
 ) -> None:
     try:
-        standard = _made(dataclass(frozen=True, slots=True), defined)
+        expected = _made(standard, defined)
     except TypeError:
         reject()  # a field without a default behind one that has one: type checkers say so
 
@@ -90,7 +96,7 @@ def test_any_class_behaves_as_the_standard_librarys(
             *(_of_value(value, other) if isinstance(value, cls) else value for value in (one, two)),
         ]
 
-    assert seen(_made(frozen, defined)) == seen(standard)
+    assert seen(_made(ours, defined)) == seen(expected)
 
 
 def _of_value(value: Any, changes: Mapping[str, object]) -> list[object]:

@@ -6,7 +6,7 @@ left them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, Protocol
 
 import anyio
@@ -17,7 +17,7 @@ from agent_server.edits.files import Form
 from agent_server.edits.fit import Fitted, fit
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.step import Step, Stepper
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.proposal import ChangeKind, FileChange, Proposal, Resolution
 
@@ -100,7 +100,7 @@ async def _note(documents: Documents, outcomes: Mapping[str, FileOutcome]) -> No
             await documents.note_applied(outcome.change, authored=outcome.change.kind == "create")
 
 
-@dataclass(slots=True)
+@mutable
 class _Making:
     """Changes that fit, made one by one."""
 

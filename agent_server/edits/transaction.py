@@ -6,7 +6,7 @@ Owns the order of lines and what they come to. How a change is made is `apply.py
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -33,7 +33,7 @@ from agent_server.edits.journal import (
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.transaction_lease import Leases
 from agent_server.edits.transaction_states import check, state_of
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.model import CallKey, SessionId, TurnId
 from agent_server.loop.proposal import EditState, FileChange, Proposal, Resolution
@@ -71,7 +71,7 @@ class OnBehalf:
     """Its own session."""
 
 
-@dataclass(slots=True)
+@mutable
 class _Kept:
     """The journal as far as it is known; one for a session and its sub-agents."""
 

@@ -1,14 +1,14 @@
 """What a handler has at hand: one connection's peer and the sessions of the process."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from agent_server.front.peer import Peer
+from agent_server.frozen import mutable
 from agent_server.loop.model import JsonObject
 from agent_server.session.sessions import Sessions
 
 
-@dataclass(slots=True)
+@mutable
 class Front:
     """One connection as its handlers see it."""
 

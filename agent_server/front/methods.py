@@ -7,7 +7,6 @@ _agent-server/edit/resolve     agent/edit/resolve
 
 import functools
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 
 from agent_server.front.front import Front
 from agent_server.front.handlers import (
@@ -23,6 +22,7 @@ from agent_server.front.handlers import (
 from agent_server.front.rpc.dispatch import Dispatch, Incoming, NotificationHandler, RequestHandler
 from agent_server.front.rpc.errors import INVALID_REQUEST, RpcError
 from agent_server.front.vocabulary import Vocabulary, wire_name
+from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject
 
 EVERYWHERE = frozenset(Vocabulary)
@@ -30,7 +30,7 @@ ACP_ONLY = frozenset({Vocabulary.ACP})
 """LSP has its own `initialize`, and no login."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A method that is answered."""
 
@@ -45,7 +45,7 @@ class Request:
     """May come before `initialize` is done."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notification:
     """A method that is not."""
 

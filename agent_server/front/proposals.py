@@ -8,7 +8,6 @@ nothing of it.
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import anyio
@@ -20,6 +19,7 @@ from agent_server.front.rpc.errors import INVALID_PARAMS, RpcError
 from agent_server.front.stream import Stream
 from agent_server.front.uris import path_of
 from agent_server.front.verdicts import Decided, Verdict, Verdicts
+from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, AnswerKind, Question, Scope
 from agent_server.loop.errors import ClientMistake, StaleRevision
 from agent_server.loop.events import EditChanged
@@ -36,7 +36,7 @@ _ANSWERS: dict[Scope, AnswerKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Appearance:
     """Under what a client is shown an edit."""
 

@@ -1,7 +1,6 @@
 """What one client sees of one session: events in, updates out. Holds only what the next update depends on."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from agent_server.front.blocks import Json
@@ -9,6 +8,7 @@ from agent_server.front.proposals import Proposals
 from agent_server.front.render import calls, status, updates
 from agent_server.front.rpc.dispatch import FollowUp
 from agent_server.front.stream import Stream
+from agent_server.frozen import mutable
 from agent_server.loop.action import Question
 from agent_server.loop.events import (
     CallFinished,
@@ -37,7 +37,7 @@ from agent_server.loop.model import CallKey, DoneReason, ToolKind, TurnId
 from agent_server.loop.proposal import Proposal
 
 
-@dataclass(slots=True)
+@mutable
 class OpenCall:
     """A call that has not ended."""
 

@@ -2,10 +2,11 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import anyio
 
+from agent_server.frozen import mutable
 from agent_server.loop.model import Detail, Part
 
 
@@ -14,7 +15,7 @@ async def no_news() -> str | None:
     return None
 
 
-@dataclass(slots=True)
+@mutable
 class Control:
     """Written by the session, read by the loop at its boundaries."""
 

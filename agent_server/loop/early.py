@@ -5,11 +5,12 @@ the reply stands before it. Its result is used when its turn comes; when the rep
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import anyio
 import anyio.abc
 
+from agent_server.frozen import mutable
 from agent_server.loop.guard import repeated_before
 from agent_server.loop.model import CallKey, ToolCall, ToolResult
 from agent_server.loop.ports import Prepared
@@ -17,7 +18,7 @@ from agent_server.loop.running import decide, execute, show_understood, understa
 from agent_server.loop.turn import EarlyResult, Turn
 
 
-@dataclass(slots=True)
+@mutable
 class Early:
     """The early calls of one reply, as tasks of `group`."""
 

@@ -1,7 +1,7 @@
 """The nouns of the loop: messages, calls, results, usage, endings. Frozen values, no behaviour, no JSON."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Literal, NewType
@@ -78,7 +78,7 @@ class Reasoning:
     """JSON text as the provider sent it, or None."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen
 class CallKey:
     """Identity of a tool call: the how-many-th reply of the session, and the place in it. Never the provider's id."""
 
@@ -88,6 +88,9 @@ class CallKey:
     def __str__(self) -> str:
         """The call's id on our wires (ACP `toolCallId`), unique in a session."""
         return f"call-{self.reply}-{self.index}"
+
+    def __lt__(self, other: "CallKey") -> bool:
+        return (self.reply, self.index) < (other.reply, other.index)
 
 
 @frozen

@@ -1,7 +1,8 @@
 """What the person has already seen of the reply that is being streamed."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from agent_server.frozen import mutable
 from agent_server.loop.early import Early
 from agent_server.loop.events import (
     CallFinished,
@@ -23,7 +24,7 @@ from agent_server.loop.ports import (
 from agent_server.loop.turn import Turn
 
 
-@dataclass(slots=True)
+@mutable
 class Shown:
     """Receives the pieces of one attempt, shows them, and takes them back when the attempt fails."""
 

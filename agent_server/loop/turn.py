@@ -5,9 +5,9 @@ The messages are not in it, they are in the log.
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 from agent_server.loop.control import Control
 from agent_server.loop.events import Event
 from agent_server.loop.faults import Fault
@@ -42,7 +42,7 @@ class Gate:
     staging: Staging = field(default_factory=NoStaging)
 
 
-@dataclass(slots=True)
+@mutable
 class Turn:
     """What the handlers share while one prompt is being answered."""
 

@@ -7,10 +7,10 @@ asked about like every other command.
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 
 _OPERATOR = re.compile(r"\|\||\|&|\||&&|&(?!>)|;;?&?|\n|[(){}](?=[\s;&|()]|$)|\(")
 _REDIRECT = re.compile(r"\d*(?:<<<|<<-?|<>|<&|<(?!\()|&>>?|>\||>>|>&|>(?!\())")
@@ -49,7 +49,7 @@ def simple_commands(line: str) -> tuple[Command, ...]:
     return tuple(scanner.found)
 
 
-@dataclass(slots=True)
+@mutable
 class _Scanner:
     text: str
     at: int = 0

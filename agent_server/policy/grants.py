@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import cast, get_args
 
+from agent_server.frozen import frozen
 from agent_server.loop.action import Action, ActionKind
 from agent_server.policy.places import is_within
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen
 class Grant:
     """A yes to one kind of action by one tool on one path (and what is below it) or host."""
 
@@ -20,6 +20,9 @@ class Grant:
     def __str__(self) -> str:
         """For a list the person reads and revokes from: `write edit(/home/x/shop/a.py)`."""
         return f"{self.kind} {self.tool}({self.target})"
+
+    def __lt__(self, other: "Grant") -> bool:
+        return (self.kind, self.tool, self.target) < (other.kind, other.tool, other.target)
 
 
 Grants = frozenset[Grant]

@@ -6,9 +6,10 @@ where the id differs and a name comes along, or where a name comes although the 
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from agent_server.frozen import mutable
 from agent_server.loop.model import CallKey, ToolCall
 from agent_server.loop.ports import CallClosed, CallOpened, CallPiece, Piece
 
@@ -16,7 +17,7 @@ Json = dict[str, Any]
 """A JSON object as it came: hot paths look into it without checks that cost more than the work."""
 
 
-@dataclass(slots=True)
+@mutable
 class _Call:
     at: int
     """Place in the reply."""

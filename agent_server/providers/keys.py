@@ -2,12 +2,12 @@
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import anyio
 
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 from agent_server.loop.errors import ModelFailure
 from agent_server.loop.faults import Fault
 
@@ -58,7 +58,7 @@ class EnvironmentKey:
         return False
 
 
-@dataclass(slots=True)
+@mutable
 class CommandKey:
     """A key that a command of the person's prints (`api_key_command`)."""
 

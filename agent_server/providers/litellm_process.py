@@ -11,12 +11,13 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import anyio
 from anyio.abc import Process, TaskGroup
 from anyio.streams.memory import MemoryObjectSendStream
 
+from agent_server.frozen import mutable
 from agent_server.providers.fragments import Json
 
 START_TIMEOUT_S = 120.0
@@ -52,7 +53,7 @@ class WorkerDied(Exception):
     """The worker ended, or could not start; the words say how."""
 
 
-@dataclass(slots=True)
+@mutable
 class _Life:
     """One process, from its start to its end."""
 

@@ -2,8 +2,9 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from agent_server.frozen import mutable
 from agent_server.loop.events import (
     CallFinished,
     CallPending,
@@ -26,7 +27,7 @@ REPORT_CHARS = 30_000
 ENDED_WELL = (DoneReason.MODEL_STOP, DoneReason.MAX_TURNS)
 
 
-@dataclass(slots=True)
+@mutable
 class Progress:
     """Turns a sub-agent's events into progress of the call that sent it; edits are shown as they are."""
 

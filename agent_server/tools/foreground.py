@@ -1,12 +1,11 @@
 """Runs one command to its end and collects what it says. Nothing of it is alive afterwards, however it ends."""
 
 import os
-from dataclasses import dataclass
 
 import anyio
 from anyio import to_thread
 
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 from agent_server.tools.capture import Capture, Spill
 from agent_server.tools.descendants import POLL_S
 from agent_server.tools.processes import Child, are_busy, end, leftovers
@@ -38,7 +37,7 @@ class Ending:
     """Processes that could not be ended."""
 
 
-@dataclass(slots=True)
+@mutable
 class Output:
     """What a command says, on its way to the person, the model and the file."""
 

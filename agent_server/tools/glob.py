@@ -2,11 +2,11 @@
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from anyio import to_thread
 
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -106,7 +106,7 @@ def _parts(name: str) -> list[str]:
     return name.split("/")
 
 
-@dataclass(slots=True)
+@mutable
 class _Names:
     pattern: re.Pattern[str]
     folder: str

@@ -3,12 +3,12 @@
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from anyio import to_thread
 
-from agent_server.frozen import frozen
+from agent_server.frozen import frozen, mutable
 from agent_server.loop.action import Action
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
@@ -203,7 +203,7 @@ def _pattern_options(given: SearchArguments) -> list[str]:
     return [*options, "--regexp", given.pattern, "--"]
 
 
-@dataclass(slots=True)
+@mutable
 class _Hits:
     folder: Place
     wanted: _Wanted

@@ -1,10 +1,11 @@
 """Edits that wait for the review at the end of the turn (`review = "turn"`)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from anyio import to_thread
 
+from agent_server.frozen import mutable
 from agent_server.loop.events import EditChanged, Event
 from agent_server.loop.model import TurnId
 from agent_server.loop.ports import Prepared
@@ -17,7 +18,7 @@ from agent_server.tools.told import Part, every_hunk
 TITLE = "Review changes"
 
 
-@dataclass(slots=True)
+@mutable
 class StagedEdits:
     """Implements `loop.ports.Staging` over a session's overlay."""
 

@@ -1,12 +1,12 @@
 """A text as lines to be found in, and what becomes of it when some of its places are written anew."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from agent_server.edits.text.endings import sources
 from agent_server.edits.text.lines import content, ending, split_lines, unify_endings, usual_ending
 from agent_server.edits.text.rungs import Span
+from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
 
 
@@ -36,7 +36,7 @@ class Pieces:
         return sum(start <= offset for start in self._starts[:-1])
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen
 class Placed:
     """What is to stand between two offsets of a text."""
 
@@ -45,6 +45,9 @@ class Placed:
     number: int
     """Of the edit that wants it, from 0."""
     new_text: str
+
+    def __lt__(self, other: "Placed") -> bool:
+        return (self.start, self.end, self.number) < (other.start, other.end, other.number)
 
 
 def splice(text: str, wanted: Iterable[Placed], *, noun: str) -> str:

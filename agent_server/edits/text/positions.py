@@ -5,7 +5,6 @@ LSP counts one line more than there are line ends: after a final newline stands 
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
@@ -16,13 +15,16 @@ PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 """Which units `Position.character` counts (LSP 3.17, PositionEncodingKind)."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen
 class Position:
     """A place between two characters; both numbers from 0."""
 
     line: int
     character: int
     """In units of the negotiated encoding."""
+
+    def __lt__(self, other: "Position") -> bool:
+        return (self.line, self.character) < (other.line, other.character)
 
 
 @frozen

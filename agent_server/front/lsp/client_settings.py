@@ -7,7 +7,6 @@ and passes ours on itself. Either may send them along with `workspace/didChangeC
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Self
 
 import anyio
@@ -17,6 +16,7 @@ from lsprotocol import types
 from agent_server.front.params import as_list, as_object
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ START_S: Final = 1.0
 REGISTRATION: Final = "agent-configuration"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """What `initializationOptions` say."""
 

@@ -3,7 +3,6 @@
 Names are LSP's; `acp_name` gives the other. A method whose messages are ACP's own names ACP's types instead of ours.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from agent_server.front.protocol.base import Wire
@@ -63,9 +62,10 @@ from agent_server.front.protocol.session import (
     SteerTurn,
     TurnSteered,
 )
+from agent_server.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Acp:
     """A message type of ACP v1, by its name in ACP's schema; of its unstable one where the stable has none."""
 
@@ -75,7 +75,7 @@ class Acp:
 Shape = type[Wire] | Acp
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Method:
     """A method; without `result` it is a notification."""
 
@@ -105,7 +105,7 @@ class Method:
         return bare if known else f"_agent-server/{bare}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A command for `workspace/executeCommand`, with one object as its argument."""
 
