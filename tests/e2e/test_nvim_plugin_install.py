@@ -117,3 +117,42 @@ def test_a_plugin_that_carries_nothing_says_how_to_get_it(desk: Desk) -> None:
     with editor(desk, plugin=plugin(desk, lock=None)) as nvim:
         nvim.command("Agent install")
         nvim.wait(SAID, "this copy of the plugin carries no server. `make nvim-server`")
+
+
+def test_another_version_stays_until_the_new_one_is_there_and_is_then_removed(desk: Desk) -> None:
+    """venv and pip are stood in for: what is looked at is which environment there is, and when."""
+    folder = desk.root / "data" / "nvim" / "agent-server"
+    old = folder / "agent_server-6.0.0-py3-none-any"
+    (old / "bin").mkdir(parents=True)
+    program = old / "bin" / "agent-server"
+    program.write_text("#!/bin/sh\necho agent-server 6.0.0\n")
+    program.chmod(0o755)
+    (folder / "installed").write_text(f"{old.name}.whl\n")
+    with editor(desk, setup={"python": sys.executable}, plugin=plugin(desk, lock="")) as nvim:
+        without_path(nvim)
+        nvim.lua(STAND_IN, str(folder / WHEEL.removesuffix(".whl")))
+        assert "is installed, the plugin carries" in health(nvim)
+        nvim.command("Agent install")
+        nvim.wait(SAID, "installing the server (3 of 3)")
+        assert nvim.lua('return require("agent.server").command()[1]') == str(program)
+
+        nvim.lua("_G.go_on()")
+        nvim.wait(SAID, "the server is installed in")
+        nvim.wait("vim.uv.fs_stat(...) == nil", str(old))
+        assert WHEEL.removesuffix(".whl") in nvim.lua('return require("agent.server").command()[1]')
+
+
+STAND_IN = """
+    local made = ...
+    local system = vim.system
+    vim.system = function(cmd, how, done)
+      if not vim.list_contains(cmd, "venv") and not vim.list_contains(cmd, "pip") then
+        return system(cmd, how, done)
+      end
+      vim.fn.mkdir(made .. "/bin", "p")
+      vim.fn.writefile({ "#!/bin/sh" }, made .. "/bin/agent-server")
+      vim.fn.setfperm(made .. "/bin/agent-server", "rwxr-xr-x")
+      _G.go_on = function() done({ code = 0 }) end
+      if not vim.list_contains(cmd, "--no-deps") then _G.go_on() end
+    end"""
+"""Makes the new environment at once; the last step ends when the test says so."""

@@ -30,7 +30,8 @@ local STEADY_MS = 60000 -- a server that lived so long did not die of starting
 ---@field queue fun(client?: vim.lsp.Client)[] what waits for it
 ---@field methods table<string, boolean> that it serves
 ---@field is_restarting? boolean it is to be started again as soon as it has ended
-local state = { phase = "off", failures = 0, started_ms = 0, generation = 0, queue = {}, methods = {} }
+---@field is_lost boolean one ended, and none has come back since
+local state = { phase = "off", failures = 0, started_ms = 0, generation = 0, queue = {}, methods = {}, is_lost = false }
 
 ---@type fun(ending: string)[] called when the server ended by itself
 M.on_lost = {}
@@ -127,7 +128,7 @@ function M.restart()
     return M.ensure(function() end)
   end
   state.client, state.methods, state.phase, state.is_restarting = nil, {}, "waiting", true
-  M._tell(M.on_lost, "was restarted")
+  M._lose("was restarted")
   client:stop()
   vim.defer_fn(function()
     if not client:is_stopped() then
@@ -160,12 +161,12 @@ function M._never()
   return false
 end
 
---- One server for everything that is open.
+--- One server for everything that is open, also while it starts: `vim.lsp.enable` asks for each file.
 ---@private
 ---@param client vim.lsp.Client
 ---@return boolean
 function M._is_current(client)
-  return client == state.client
+  return client.name == M.NAME and not client:is_stopped()
 end
 
 ---@private
@@ -185,7 +186,7 @@ function M._spawn(dispatchers)
     error(problem, 0)
   end
   local ended = dispatchers.on_exit
-  state.started_ms, state.generation = vim.uv.now(), state.generation + 1
+  state.phase, state.started_ms, state.generation = "starting", vim.uv.now(), state.generation + 1
   local generation = state.generation
   dispatchers.on_exit = function(code, signal)
     ended(0, 0)
@@ -212,6 +213,10 @@ function M._initialized(client)
     state.methods[method] = true
   end
   M._follow_buffers(client)
+  if state.is_lost then
+    state.is_lost = false
+    M._tell(M.on_back)
+  end
   M._run_queue(client)
 end
 
@@ -241,7 +246,7 @@ function M._ended(generation, code, signal)
   end
   if state.is_restarting then
     state.is_restarting = false
-    return M._return()
+    return M.start()
   end
   local was_ready = state.phase == "ready"
   if vim.uv.now() - state.started_ms > STEADY_MS then
@@ -250,7 +255,7 @@ function M._ended(generation, code, signal)
   state.client, state.methods = nil, {}
   local ending = signal ~= 0 and ("was ended by signal %d"):format(signal) or ("ended with code %d"):format(code)
   if was_ready then
-    M._tell(M.on_lost, ending)
+    M._lose(ending)
   end
   M._start_again(ending)
 end
@@ -268,20 +273,16 @@ function M._start_again(ending)
   state.phase = "waiting"
   vim.defer_fn(function()
     if state.phase == "waiting" then
-      M._return()
+      M.start()
     end
   end, delay)
 end
 
---- Start, and tell that it is there again before anything else is sent.
 ---@private
-function M._return()
-  table.insert(state.queue, 1, function(client)
-    if client then
-      M._tell(M.on_back)
-    end
-  end)
-  M.start()
+---@param ending string
+function M._lose(ending)
+  state.is_lost = true
+  M._tell(M.on_lost, ending)
 end
 
 ---@private
