@@ -1,9 +1,10 @@
 """Changing files on disk: all or nothing, and only what is still as it was read. Blocking.
 
 Written to a synced file beside the old one, which takes its place when the old bytes are still there; encoding, BOM,
-mode, owner and extended attributes stay. A symbolic link is followed: its target is edited and the link stays. A file
-with several hard links is rewritten in place, because replacing it would split its names: the one write that a power
-failure can tear.
+mode, owner and extended attributes (ACLs among them) stay. A symbolic link is followed: its target is edited and the
+link stays. A file that cannot be replaced is rewritten in place: one with several hard links, because that would split
+its names; one in a folder that may not be written; one that is a mount point. These are the writes that a power failure
+can tear. A file that another process has locked is left alone (`locked.py`).
 """
 
 import errno
@@ -18,6 +19,7 @@ from pathlib import Path
 from agent_server.edits.encodings import UTF8, Encoding
 from agent_server.edits.files import FileText, Form, open_flags, read_bytes, real_path, refusing
 from agent_server.edits.hashes import bytes_hash
+from agent_server.edits.locked import unlocked
 from agent_server.loop.errors import EditRefused
 
 
@@ -27,8 +29,8 @@ def replace_text(file: FileText, text: str, form: Form | None = None) -> FileTex
     It keeps its encoding and mode, unless `form` gives others.
 
     Raises:
-        EditRefused: `unencodable`, `stale`, `missing`, `read_only`, `no_permission`, `no_space` or `io`; bytes, mode
-            and mtime are as before.
+        EditRefused: `unencodable`, `stale`, `missing`, `read_only`, `locked`, `no_permission`, `no_space` or `io`;
+            bytes, mode and mtime are as before.
     """
     encoding = file.encoding if form is None else form.encoding
     data = encoding.encode(text)
@@ -36,7 +38,8 @@ def replace_text(file: FileText, text: str, form: Form | None = None) -> FileTex
         status = file.path.lstat()
         _check_writable(file.path, status)
         mode = stat.S_IMODE(status.st_mode) if form is None or form.mode is None else form.mode
-        write = _rewrite if status.st_nlink > 1 else _swap
+        in_place = status.st_nlink > 1 or not os.access(file.path.parent, os.W_OK)
+        write = _rewrite if in_place else _swap
         mtime_ns = write(file, data, status, mode)
     return replace(
         file,
@@ -85,9 +88,9 @@ def delete_file(file: FileText) -> None:
     """Remove a file that is still as it was read; of a symbolic link the target.
 
     Raises:
-        EditRefused: `stale`, `missing`, `no_permission` or `io`.
+        EditRefused: `stale`, `missing`, `locked`, `no_permission` or `io`.
     """
-    with refusing(file.path):
+    with refusing(file.path), unlocked(file.path):
         _check_unchanged(file)
         file.path.unlink()
     _sync_folder(file.path.parent)
@@ -101,7 +104,7 @@ def rename_file(file: FileText, path: str, text: str) -> FileText:
     """
     target = real_path(path)
     file.encoding.encode(text)
-    with refusing(path), _folders(target):
+    with refusing(path), _folders(target), unlocked(file.path):
         _check_unchanged(file)
         _publish(file.path, target)
         try:
@@ -188,17 +191,35 @@ def _check_unchanged(file: FileText) -> bytes:
 
 def _swap(file: FileText, data: bytes, status: os.stat_result, mode: int) -> int:
     """Replace the file; the new mtime."""
-    with _temporary(file.path, data, mode=0o600) as temporary:
+    with _temporary(file.path, data, mode=0o600) as temporary, unlocked(file.path):
         _dress(temporary, file.path, status, mode)
         mtime_ns = temporary.stat().st_mtime_ns
         _check_unchanged(file)
-        temporary.replace(file.path)
+        replaced = _took_place(temporary, file.path)
+    if not replaced:
+        return _rewrite(file, data, status, mode)
     _sync_folder(file.path.parent)
     return mtime_ns
 
 
+def _took_place(temporary: Path, target: Path) -> bool:
+    """Whether the new file took the old one's place; a file that is a mount point has to stay."""
+    try:
+        temporary.replace(target)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        return False
+    return True
+
+
 def _rewrite(file: FileText, data: bytes, status: os.stat_result, mode: int) -> int:
-    """Write in place, for a file with several names; on failure put the old bytes and times back."""
+    """Write in place; on failure put the old bytes and times back."""
+    with unlocked(file.path, in_place=True):
+        return _rewritten(file, data, status, mode)
+
+
+def _rewritten(file: FileText, data: bytes, status: os.stat_result, mode: int) -> int:
     old = _check_unchanged(file)
     descriptor = os.open(file.path, open_flags("O_WRONLY"))
     try:

@@ -128,6 +128,8 @@ _REASONS = {
     errno.EDQUOT: ("no_space", "was not written: the disk quota is used up"),
     errno.ELOOP: ("io", "is a loop of symbolic links"),
 }
+_IN_USE = frozenset({32, 33})
+"""Windows: a sharing or lock violation, which it calls a missing permission."""
 
 
 @contextmanager
@@ -136,7 +138,8 @@ def refusing(path: str | Path) -> Generator[None, None, None]:
     try:
         yield
     except OSError as error:
-        reason, state = _REASONS.get(
-            error.errno or 0, ("io", f"could not be used: {error.strerror}")
-        )
+        other = ("io", f"could not be used: {error.strerror}")
+        reason, state = _REASONS.get(error.errno or 0, other)
+        if getattr(error, "winerror", None) in _IN_USE:
+            reason, state = "locked", "is in use by another process; try again when that is done"
         raise EditRefused(f"{path} {state}", reason=reason) from error
