@@ -1,40 +1,37 @@
 """What a connection serves of ours, wired once the sessions are open; imported after `initialize` is answered."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import anyio.abc
 from lsprotocol import types
 
 from agent_server.config_layers import problems_of
-from agent_server.edits.ports import Editor
 from agent_server.front.front import Front
-from agent_server.front.lsp.actions import Actions
-from agent_server.front.lsp.capabilities import own_of, stock_capabilities
+from agent_server.front.lsp.capabilities import Stock, own_of, stock_capabilities
 from agent_server.front.lsp.client_settings import Configuration
-from agent_server.front.lsp.commands import Commands
 from agent_server.front.lsp.current import Current
 from agent_server.front.lsp.documents import Documents
-from agent_server.front.lsp.editor import LspEditor
 from agent_server.front.lsp.lenses import Lenses, Refresher
 from agent_server.front.lsp.messages import WARNING, show_message
 from agent_server.front.lsp.pages import Pages
-from agent_server.front.lsp.protocol import Protocol
-from agent_server.front.lsp.questions import MessageQuestions
-from agent_server.front.lsp.reviewing import ReviewCommands
-from agent_server.front.lsp.stock import LspPeer, StockViews
+from agent_server.front.lsp.person import Person
+from agent_server.front.lsp.protocol import Command, Protocol
+from agent_server.front.lsp.stock import StockViews
 from agent_server.front.lsp.virtual import VirtualDocuments
 from agent_server.front.lsp.watched import real_paths, register
 from agent_server.front.methods import dispatch
-from agent_server.front.peer import PERMISSION, REVIEW, Asker, Peer, Seat
 from agent_server.front.proposals import Proposals
 from agent_server.front.rpc.connection import Connection
-from agent_server.front.view import View
 from agent_server.front.vocabulary import Vocabulary
-from agent_server.loop.action import Answer, Question
-from agent_server.loop.model import SessionId
 from agent_server.session.sessions import Sessions
+
+if TYPE_CHECKING:  # pydantic: see `commands`
+    from agent_server.front.lsp.actions import Actions
+
+Feature = Callable[[Any], Awaitable[object]]
+"""Gets the params of one of LSP's messages, as lsprotocol has them; its result is the answer."""
 
 
 class Service:
@@ -51,47 +48,67 @@ class Service:
         """`protocol` has been initialized; `tasks` live as long as the connection."""
         declared = protocol.initialize_params.capabilities
         own, stock = own_of(declared), stock_capabilities(declared)
+        self._tasks, self._stock = tasks, stock
+        self._documents = documents = lambda: protocol.documents
         proposals = Proposals(lambda path: _version(protocol.documents, path))
         virtual = VirtualDocuments(proposals)
-        pages = Pages(connection, stock, virtual)
-
-        def cwd_of(session: SessionId) -> str:
-            return sessions.get(session).cwd
-
-        def editor(seat: Seat) -> Editor:
-            return LspEditor(connection, lambda: protocol.documents, seat=seat, stock=stock)
-
-        questions = MessageQuestions(connection, pages, cwd_of)
-        views = StockViews(connection, stock, pages, cwd_of=cwd_of, tasks=tasks)
-        peer = LspPeer(
-            connection,
-            Vocabulary.LSP,
-            capabilities=own,
-            editor=editor,
-            askers=(REVIEW, PERMISSION, _by_message(questions)),
-            views=None if own.updates else views,
-            proposals=proposals,
-        )
-        front = Front(peer, sessions, ready=True)
+        self._pages = Pages(connection, stock, virtual)
+        person = Person(connection, sessions, self._pages, stock, tasks)
+        peer = person.peer(own, proposals, documents)
+        self._front = front = Front(peer, sessions, ready=True)
+        self._current = Current(front, documents)
         self.table = dispatch(lambda: front, Vocabulary.LSP)
-        current = Current(front, lambda: protocol.documents)
-        self.commands = {
-            **Commands(front, current, lambda: protocol.documents, tasks).table(),
-            **ReviewCommands(front, current, pages, tasks).table(),
+        self.features: Mapping[str, Feature] = {
+            **_features(Lenses(proposals, documents), virtual, configuration),
+            types.TEXT_DOCUMENT_CODE_ACTION: self._code_action,
+            types.CODE_ACTION_RESOLVE: self._resolve_action,
         }
-        actions = Actions(stock, current.root)
-        lenses = Lenses(proposals, lambda: protocol.documents)
-        self.features = _features(actions, lenses, virtual, configuration)
-        _hear(protocol, sessions, views)
+        _hear(protocol, sessions, person.views)
         configuration.changed = partial(_complain, connection, configuration)
-        if stock.lenses and stock.refreshes_lenses:
-            refresher = Refresher(connection)
-            proposals.moved = refresher.refresh
-            tasks.start_soon(refresher.run)
-        if stock.registers_configuration:
-            tasks.start_soon(configuration.register)
-        if stock.watches_files:
-            tasks.start_soon(register, connection)
+        _tell(connection, proposals, configuration, stock=stock, tasks=tasks)
+
+    @cached_property
+    def commands(self) -> Mapping[str, Command]:
+        """By name."""
+        # Pydantic, 6 MB and 50 ms: a client with our plugin has no use for them, and reads its first delta earlier.
+        from agent_server.front.lsp.commands import Commands
+        from agent_server.front.lsp.reviewing import ReviewCommands
+
+        return {
+            **Commands(self._front, self._current, self._documents, self._tasks).table(),
+            **ReviewCommands(self._front, self._current, self._pages, self._tasks).table(),
+        }
+
+    @cached_property
+    def _actions(self) -> "Actions":
+        from agent_server.front.lsp.actions import Actions  # see `commands`
+
+        return Actions(self._stock, self._current.root)
+
+    async def _code_action(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        return self._actions.offer(params)
+
+    async def _resolve_action(self, action: types.CodeAction) -> types.CodeAction:
+        return self._actions.resolve(action)
+
+
+def _tell(
+    connection: Connection,
+    proposals: Proposals,
+    configuration: Configuration,
+    *,
+    stock: Stock,
+    tasks: anyio.abc.TaskGroup,
+) -> None:
+    """Have the client told, and asked to tell, what it declared that it can."""
+    if stock.lenses and stock.refreshes_lenses:
+        refresher = Refresher(connection)
+        proposals.moved = refresher.refresh
+        tasks.start_soon(refresher.run)
+    if stock.registers_configuration:
+        tasks.start_soon(configuration.register)
+    if stock.watches_files:
+        tasks.start_soon(register, connection)
 
 
 def _version(documents: Documents, path: str) -> int | None:
@@ -122,19 +139,9 @@ def _complain(connection: Connection, configuration: Configuration) -> None:
         show_message(connection, WARNING, problem.sentence)
 
 
-Feature = Callable[[Any], Awaitable[object]]
-"""Gets the params of one of LSP's messages, as lsprotocol has them; its result is the answer."""
-
-
 def _features(
-    actions: Actions, lenses: Lenses, virtual: VirtualDocuments, configuration: Configuration
+    lenses: Lenses, virtual: VirtualDocuments, configuration: Configuration
 ) -> Mapping[str, Feature]:
-    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return actions.offer(params)
-
-    async def resolve(action: types.CodeAction) -> types.CodeAction:
-        return actions.resolve(action)
-
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
         return lenses.of(params.text_document.uri)
 
@@ -142,22 +149,7 @@ def _features(
         return types.TextDocumentContentResult(virtual.text(params.uri))
 
     return {
-        types.TEXT_DOCUMENT_CODE_ACTION: code_action,
-        types.CODE_ACTION_RESOLVE: resolve,
         types.TEXT_DOCUMENT_CODE_LENS: code_lens,
         types.WORKSPACE_TEXT_DOCUMENT_CONTENT: content,
         types.WORKSPACE_DID_CHANGE_CONFIGURATION: configuration.follow,
     }
-
-
-def _by_message(questions: MessageQuestions) -> Asker:
-    """The last resort: every LSP client can be asked this way."""
-
-    def can(peer: Peer, question: Question) -> bool:
-        del peer, question
-        return True
-
-    async def ask(peer: Peer, view: View, question: Question) -> Answer:
-        return await questions.ask(peer.proposals, view.stream.session, question)
-
-    return Asker(can, ask)
