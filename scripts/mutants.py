@@ -258,6 +258,13 @@ MUTANTS: Sequence[Mutant] = (
         ("tests/session/test_models_and_prompt.py",),
     ),
     Mutant(
+        "what a title uses is nobody's",
+        "session/session.py",
+        'await self.log.append(SpentEntry(self.turn or TurnId(""), usage, "title"))',
+        "pass",
+        ("tests/session/test_titles.py",),
+    ),
+    Mutant(
         "a command outlives the server that is killed",
         "tools/watchdog.py",
         "end_all(still_running(sys.stdin))",

@@ -18,6 +18,7 @@ from agent_server.loop.model import (
     Resource,
     ResultEntry,
     RewoundEntry,
+    SpentEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -66,6 +67,8 @@ def render(entries: Sequence[Entry]) -> Iterator[str]:
                 yield _ended(entry)
             case RewoundEntry():
                 yield f"  [taken back: from here on the conversation is as it was after entry {entry.upto}]"
+            case SpentEntry(usage=usage, what=what):
+                yield f"  [{what}: {usage.input + usage.output} tokens]"
             case AsideEntry():
                 pass  # shown where the model hears it
             case _:

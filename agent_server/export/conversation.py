@@ -25,6 +25,7 @@ from agent_server.loop.model import (
     Resource,
     ResultEntry,
     RewoundEntry,
+    SpentEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -164,7 +165,7 @@ def turns(entries: Sequence[Entry], mask: Mask) -> tuple[Turn, ...]:
     fold = _Fold(mask, entries)
     found: dict[TurnId, list[Item]] = {}
     for entry in standing(entries):
-        if not isinstance(entry, AsideEntry):  # between turns; what was heard of it is said in one
+        if not isinstance(entry, AsideEntry | SpentEntry):  # what was heard of it is said in a turn
             found.setdefault(entry.turn, []).extend(fold.items(entry))
     return tuple(Turn(turn, tuple(items)) for turn, items in found.items())
 
@@ -195,7 +196,7 @@ class _Fold:
                 return [Summarised(mask(text))]
             case TurnEndEntry(reason=reason, detail=detail, usage=usage, message=message):
                 return [Ended(reason, detail, message and mask(message), usage)]
-            case StartedEntry() | ResultEntry() | AsideEntry() | RewoundEntry():
+            case StartedEntry() | ResultEntry() | AsideEntry() | SpentEntry() | RewoundEntry():
                 return []
             case _:
                 assert_never(entry)

@@ -312,6 +312,17 @@ class AsideEntry:
     """The transaction that it tells of."""
 
 
+@frozen
+class SpentEntry:
+    """Something was asked of a model for the session and beside its turns, such as a title."""
+
+    turn: TurnId
+    """The one that ran; empty between turns."""
+    usage: Usage
+    what: str
+    """What for, in a word."""
+
+
 Entry = (
     UserEntry
     | ReplyEntry
@@ -323,4 +334,5 @@ Entry = (
     | TurnEndEntry
     | RewoundEntry
     | AsideEntry
+    | SpentEntry
 )

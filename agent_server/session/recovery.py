@@ -11,6 +11,7 @@ from agent_server.loop.model import (
     Entry,
     ResultEntry,
     RewoundEntry,
+    SpentEntry,
     Text,
     ToolResult,
     TurnEndEntry,
@@ -49,6 +50,7 @@ async def recover(log: Log, tools: Tools, *, cause: str, known: Known | None = N
 
 
 def _unfinished(log: Log) -> Entry | None:
-    """The last entry of a turn, when it does not end it. What is said aside belongs to none."""
-    last = next((e for e in reversed(log.entries) if not isinstance(e, AsideEntry)), None)
+    """The last entry of a turn, when it does not end it. What is said or spent beside turns belongs to none."""
+    beside = AsideEntry | SpentEntry
+    last = next((e for e in reversed(log.entries) if not isinstance(e, beside)), None)
     return None if isinstance(last, TurnEndEntry | RewoundEntry) else last

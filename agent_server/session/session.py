@@ -34,6 +34,7 @@ from agent_server.loop.events import (
     TitleChanged,
     UsageChanged,
 )
+from agent_server.loop.guard import over_limit
 from agent_server.loop.loop import run
 from agent_server.loop.model import (
     MODES,
@@ -45,7 +46,9 @@ from agent_server.loop.model import (
     ReplyEntry,
     Review,
     SessionId,
+    SpentEntry,
     TurnId,
+    Usage,
 )
 from agent_server.loop.ports import Log, Model, Tools
 from agent_server.loop.standing import standing
@@ -56,9 +59,10 @@ from agent_server.session.hearing import Hearing
 from agent_server.session.inbox import Inbox
 from agent_server.session.ports import Client, Equipment, Kit
 from agent_server.session.prompts import Parts, Prompt, TurnResult, new_turn_id
+from agent_server.session.spending import Spending
 from agent_server.session.steering import Steer, Steered
 from agent_server.session.titles import Title
-from agent_server.session.turning import Ground, new_turn, result_of, spent
+from agent_server.session.turning import Ground, new_turn, result_of
 from agent_server.session.watch import watch
 
 log = logging.getLogger(__name__)
@@ -118,6 +122,7 @@ class Session:
         self._hearing = Hearing(cwd, log.entries)
         self._resting = anyio.Lock()
         """Held by whoever needs that no turn runs, and by each turn."""
+        self._spending = Spending()
         self._watching = False
         self.running: Turn | None = None
         """The turn that runs; sub-agents work under it."""
@@ -183,7 +188,7 @@ class Session:
         except AgentServerError:  # it is gone from the settings; a prompt will say so
             return None
         used = last.reply.usage.input + last.reply.usage.output
-        return UsageChanged(last.turn, used, window, spent(self.entries))
+        return UsageChanged(last.turn, used, window, self._spending.of(self.entries))
 
     @property
     def marks(self) -> Marks:
@@ -423,7 +428,9 @@ class Session:
         item.control.news = lambda: self._hearing.news(self.transactions)
         models = await anyio.to_thread.run_sync(self._models)
         approver = Asking(self.ask, self._equipment.approval_timeout_s)
-        ground = Ground(self.log, self._equipment, approver, self.emit, self._numbers)
+        ground = Ground(
+            self.log, self._equipment, approver, self.emit, self._numbers, self._spending
+        )
         turn = self.running = new_turn(item, ground, kit, context, models)
         done: Done | None = None
         with item.scope:
@@ -447,8 +454,21 @@ class Session:
     async def _retitle(self, item: Prompt) -> None:
         """After the first turn, beside whatever comes next: a better title."""
         answer = "" if item.result is None else item.result.text
-        if answer and await self._title.improve(self._equipment.titler(), item.parts, answer):
+        titler = self._equipment.titler() if answer and self._may_spend() else None
+        if await self._title.improve(titler, item.parts, answer, self._spent_on_title):
             self._show_title()
+
+    def _may_spend(self) -> bool:
+        return self.running is None or over_limit(self.running) is None
+
+    async def _spent_on_title(self, usage: Usage) -> None:
+        """Charged to the session, whose next turns have that much less (R25)."""
+        try:
+            await self.log.append(SpentEntry(self.turn or TurnId(""), usage, "title"))
+        except StoreFailure as failure:
+            log.warning("session %s: what its title cost is not kept: %s", self.id, failure)
+        if self.running is not None:
+            self.running.before = self._spending.of(self.entries)
 
     def _show_title(self) -> None:
         if self._title.text is not None:

@@ -1,12 +1,12 @@
 """What a session is called: the first words of its first prompt, then what a small model makes of the first turn."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 
 from agent_server.loop.errors import AgentServerError, ClientMistake
-from agent_server.loop.model import Part, Text
+from agent_server.loop.model import Part, Text, Usage
 from agent_server.loop.ports import Model, Request, UserMessage
 
 log = logging.getLogger(__name__)
@@ -54,11 +54,22 @@ class Title:
         self._first_words = None
         return self.text
 
-    async def improve(self, model: Model | None, prompt: Sequence[Part], answer: str) -> bool:
-        """Have a model find a better one than the first words; whether it did, and nobody gave one meanwhile."""
+    async def improve(
+        self,
+        model: Model | None,
+        prompt: Sequence[Part],
+        answer: str,
+        charge: Callable[[Usage], Awaitable[None]],
+    ) -> bool:
+        """Have a model find a better one than the first words; whether it did, and nobody gave one meanwhile.
+
+        `charge` counts what that used.
+        """
         if model is None or self._first_words is None:
             return False
-        title = await found_title(model, prompt, answer)
+        title, usage = await found_title(model, prompt, answer)
+        if usage != Usage():
+            await charge(usage)
         if title is None or self._first_words in (None, title):
             return False
         self.text, self._first_words = title, None
@@ -85,8 +96,10 @@ def given_title(title: str) -> str:
     return words
 
 
-async def found_title(model: Model, prompt: Sequence[Part], answer: str) -> str | None:
-    """What `model` calls a conversation that began like this; None when it does not say, in time or at all."""
+async def found_title(
+    model: Model, prompt: Sequence[Part], answer: str
+) -> tuple[str | None, Usage]:
+    """What `model` calls a conversation that began like this, None when it does not say, and what that used."""
     asked = "\n".join(part.text for part in prompt if isinstance(part, Text))
     quoted = (
         f"<prompt>\n{asked[:SHOWN_CHARS]}\n</prompt>\n<answer>\n{answer[:SHOWN_CHARS]}\n</answer>"
@@ -96,10 +109,11 @@ async def found_title(model: Model, prompt: Sequence[Part], answer: str) -> str 
         with anyio.move_on_after(TITLE_S):
             reply = await model.stream(request, lambda piece: None)
             lines = [line.strip(" \t#*\"'`“”„«».") for line in reply.text.splitlines()]
-            return next((_shortened(" ".join(line.split())) for line in lines if line), None)
+            title = next((_shortened(" ".join(line.split())) for line in lines if line), None)
+            return title, reply.usage
     except AgentServerError as failure:
         log.info("no title was found: %s", failure)
-    return None
+    return None, Usage()
 
 
 def _shortened(words: str) -> str:

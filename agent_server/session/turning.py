@@ -12,15 +12,15 @@ from agent_server.loop.model import (
     DoneReason,
     Entry,
     ReplyEntry,
-    TurnEndEntry,
     TurnId,
-    Usage,
+    UserEntry,
 )
 from agent_server.loop.ports import Approver, Log, Model, Tools
 from agent_server.loop.states import Done
 from agent_server.loop.turn import Gate, Turn
 from agent_server.session.ports import Equipment, Kit
 from agent_server.session.prompts import Prompt, TurnResult
+from agent_server.session.spending import Spending
 
 
 @frozen
@@ -33,6 +33,7 @@ class Ground:
     emit: Callable[[Event], None]
     numbers: Iterator[int]
     """For replies; never reused within the session."""
+    spending: Spending
 
 
 def new_turn(
@@ -52,7 +53,7 @@ def new_turn(
         numbers=ground.numbers,
         fallbacks=models,
         deadline=None if limits.max_wall_s is None else anyio.current_time() + limits.max_wall_s,
-        before=spent(ground.log.entries),
+        before=ground.spending.of(ground.log.entries),
         control=item.control,
     )
 
@@ -89,14 +90,11 @@ def result_of(item: Prompt, turn: Turn, done: Done | None) -> TurnResult:
     return TurnResult(item.turn, done.reason, done.detail, turn.usage, text, done.message)
 
 
-def spent(entries: Sequence[Entry]) -> Usage:
-    """What a session has used so far."""
-    return sum((e.usage for e in entries if isinstance(e, TurnEndEntry)), Usage())
-
-
 def last_text(entries: Sequence[Entry], turn: TurnId) -> str:
     """The last visible text of a turn."""
     for entry in reversed(entries):
         if isinstance(entry, ReplyEntry) and entry.turn == turn and entry.reply.text:
             return entry.reply.text
+        if isinstance(entry, UserEntry) and entry.origin == "prompt":
+            break
     return ""

@@ -22,6 +22,7 @@ from agent_server.loop.model import (
     ReplyEntry,
     ResultEntry,
     RewoundEntry,
+    SpentEntry,
     StartedEntry,
     SummaryEntry,
     TurnEndEntry,
@@ -152,6 +153,8 @@ def entry_to_json(entry: Entry) -> tuple[str, Json]:
             )
         case RewoundEntry():
             return "rewound", present(turn=turn, upto=entry.upto, restore=entry.restore)
+        case SpentEntry():
+            return "spent", present(turn=turn, usage=write_usage(entry.usage), what=entry.what)
         case AsideEntry():
             return "aside", present(turn=turn, text=entry.text, about=entry.about)
         case _:
@@ -215,6 +218,10 @@ def _read_aside(turn: TurnId, fields: JsonValue) -> Entry:
     return AsideEntry(turn, text(fields, "text"), optional_text(fields, "about"))
 
 
+def _read_spent(turn: TurnId, fields: JsonValue) -> Entry:
+    return SpentEntry(turn, read_usage(_object(fields, "usage")), text(fields, "what"))
+
+
 _READERS: dict[str, Callable[[TurnId, JsonValue], Entry]] = {
     "user": _read_user,
     "reply": _read_reply,
@@ -226,5 +233,6 @@ _READERS: dict[str, Callable[[TurnId, JsonValue], Entry]] = {
     "turn_end": _read_turn_end,
     "rewound": _read_rewound,
     "aside": _read_aside,
+    "spent": _read_spent,
 }
 KINDS = tuple(_READERS)

@@ -10,7 +10,8 @@ import pytest
 from agent_server.loop.errors import ClientMistake
 from agent_server.loop.events import Event, TitleChanged, TurnDone
 from agent_server.loop.faults import Fault
-from agent_server.loop.model import Reply
+from agent_server.loop.limits import Limits
+from agent_server.loop.model import DoneReason, Reply, SpentEntry, Usage
 from agent_server.loop.ports import Piece, Request
 from agent_server.session.session import Session
 from agent_server.session.sessions import Sessions
@@ -24,9 +25,14 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def begun(
-    home: Path, small: ListModel | None, client: RecordingClient
+    home: Path,
+    small: ListModel | None,
+    client: RecordingClient,
+    *,
+    limits: Limits | None = None,
 ) -> AsyncGenerator[tuple[Sessions, Session]]:
-    equipment = FakeEquipment(ListModel(Say("answer"), Say("more")), small=small)
+    script = ListModel(Say("answer"), Say("more"))
+    equipment = FakeEquipment(script, small=small, limits=limits or Limits())
     with anyio.fail_after(5):
         async with Sessions(SessionStore(home / "s.db"), lambda cwd: equipment) as sessions:
             yield sessions, await sessions.new(cwd=str(home), client=client)
@@ -55,6 +61,41 @@ async def test_a_small_model_names_the_session_after_its_first_turn_only(tmp_pat
         assert summary.title == found
 
 
+@pytest.mark.row("R25")
+async def test_what_a_title_uses_is_charged_to_the_session_and_kept(tmp_path: Path) -> None:
+    """A budget that the first turn and its title have used up: the next prompt asks nobody."""
+    small = ListModel(Say("A title", usage=Usage(80, 10)))
+    client, told = telling(lambda e: e == TitleChanged("A title"))
+    async with begun(tmp_path, small, client, limits=Limits(max_session_tokens=100)) as (
+        sessions,
+        session,
+    ):
+        await session.prompt(said("first"))
+        await told.wait()
+        used = session.usage
+        assert used is not None
+        assert used.session == Usage(90, 15)
+        ended = await session.prompt(said("second"))
+        assert (ended.reason, ended.detail) == (DoneReason.BUDGET_EXCEEDED, "tokens")
+        assert ended.usage == Usage()
+        await sessions.close(session.id)
+        again = await sessions.load(session.id, cwd=str(tmp_path), client=RecordingClient())
+        assert list(again.entries) == list(session.entries), "nothing had to be settled"
+        assert again.usage is not None
+        assert again.usage.session == Usage(90, 15)
+        assert [e.what for e in again.entries if isinstance(e, SpentEntry)] == ["title"]
+
+
+@pytest.mark.row("R25")
+async def test_a_session_without_budget_left_is_not_named_by_a_model(tmp_path: Path) -> None:
+    small = ListModel(Say("A title"))
+    client, _ = telling(lambda e: False)
+    async with begun(tmp_path, small, client, limits=Limits(max_session_tokens=15)) as (_, session):
+        await session.prompt(said("first"))
+        assert (await session.prompt(said("second"))).detail == "tokens"
+    assert small.requests == []
+
+
 class Waiting(ListModel):
     """A model that takes for ever."""
 
@@ -81,7 +122,8 @@ async def test_a_title_that_takes_for_ever_delays_no_turn_and_no_end(tmp_path: P
 
 async def test_a_model_that_fails_costs_nothing_but_the_title(tmp_path: Path) -> None:
     for step in (Say(fault=Fault.AUTH), Say(" \n"), Say('"*"')):
-        assert await found_title(ListModel(step), said("hello"), "hi") is None
+        title, _ = await found_title(ListModel(step), said("hello"), "hi")
+        assert title is None
 
 
 async def test_a_person_who_names_the_session_meanwhile_is_right(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from agent_server.loop.model import (
     Resource,
     ResultEntry,
     RewoundEntry,
+    SpentEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -109,6 +110,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
     ),
     st.builds(RewoundEntry, turns, count, maybe),
     st.builds(AsideEntry, turns, anything, maybe),
+    st.builds(SpentEntry, turns, usages, anything),
 )
 
 

@@ -26,6 +26,7 @@ from agent_server.loop.model import (
     Resource,
     ResultEntry,
     RewoundEntry,
+    SpentEntry,
     StartedEntry,
     SummaryEntry,
     ToolCall,
@@ -70,7 +71,7 @@ def replay(
                     yield turn_end(entry)
             case UserEntry() | StartedEntry() | ResultEntry() | SummaryEntry():
                 pass
-            case AsideEntry() | RewoundEntry():
+            case AsideEntry() | SpentEntry() | RewoundEntry():
                 pass
 
 
