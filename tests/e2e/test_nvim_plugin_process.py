@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.e2e.nvim_support import Desk, editor, edits
 
 TEXT = "alpha\nbeta\n"
+LOADED = 'require("agent.client").phase() == "ready" and not require("agent.session").current().is_loading'
 
 
 def test_a_missing_server_is_said_in_a_sentence_that_tells_what_to_do(tmp_path: Path) -> None:
@@ -50,9 +51,7 @@ def test_a_killed_server_is_started_again_and_the_session_goes_on(tmp_path: Path
         before = nvim.lua('return require("agent.session").current().id')
         os.kill(nvim.server(), signal.SIGKILL)
         nvim.wait("table.concat(_G.said):find('was ended by signal 9; starting it again', 1, true)")
-        nvim.wait(
-            'require("agent.client").phase() == "ready" and not require("agent.session").current().is_loading'
-        )
+        nvim.wait(LOADED)
         nvim.command("Agent ask two")
         nvim.wait_for_chat("The second answer.")
         nvim.wait_idle()
@@ -62,7 +61,9 @@ def test_a_killed_server_is_started_again_and_the_session_goes_on(tmp_path: Path
         assert said == ["one", "The first answer.", "two", "The second answer."]
 
 
-def test_a_server_killed_in_a_turn_leaves_no_hunk_and_no_edit_and_says_so(tmp_path: Path) -> None:
+def test_an_edit_that_waited_when_the_server_was_killed_is_not_made_and_can_still_be_judged(
+    tmp_path: Path,
+) -> None:
     with editor(
         Desk.at(tmp_path, a__txt=TEXT), edits("a.txt", ("beta", "BETA")), {"text": "Again."}
     ) as nvim:
@@ -71,13 +72,15 @@ def test_a_server_killed_in_a_turn_leaves_no_hunk_and_no_edit_and_says_so(tmp_pa
         nvim.wait_hunks(1)
         os.kill(nvim.server(), signal.SIGKILL)
         nvim.wait_hunks_gone()
-        nvim.wait(
-            'require("agent.client").phase() == "ready" and not require("agent.session").current().is_loading'
-        )
-
+        nvim.wait(LOADED)
         assert nvim.lines("a.txt") == TEXT.splitlines()
-        assert "ga accept" not in nvim.screen()
         assert not nvim.lua('return require("agent.session").current().busy')
+
+        nvim.wait_hunks(1)
+        nvim.wait_for_screen("An edit of a.txt was open when the server stopped. It can still be judged.")
+        nvim.command("Agent accept all")
+        nvim.wait("vim.api.nvim_buf_get_lines(0, 0, -1, true)[2] == 'BETA'")
+        nvim.wait_hunks_gone()
 
 
 def test_a_server_that_is_gone_for_good_takes_its_hunks_along(tmp_path: Path) -> None:
@@ -118,9 +121,7 @@ def test_restart_keeps_the_conversation(tmp_path: Path) -> None:
         first = nvim.server()
         nvim.command("Agent restart")
         nvim.wait("vim.api.nvim_get_proc_children(vim.fn.getpid())[1] ~= ...", first)
-        nvim.wait(
-            'require("agent.client").phase() == "ready" and not require("agent.session").current().is_loading'
-        )
+        nvim.wait(LOADED)
         nvim.command("Agent ask two")
         nvim.wait_for_chat("After.")
 

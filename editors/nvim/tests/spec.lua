@@ -2,6 +2,7 @@
 package.path = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)) .. "/?.lua;" .. package.path
 local check = require("check")
 local diff = require("agent.diff")
+local ending = require("agent.ending")
 local proposal = require("agent.proposal")
 local render = require("agent.render")
 local transcript = require("agent.transcript")
@@ -171,6 +172,38 @@ it("output stands behind a bar, where Markdown sees no markup", function()
   local content = { { type = "content", content = { type = "text", text = "# no heading\n```" } } }
   local block = { kind = "tool", title = "read", status = "completed", pieces = {}, content = content }
   equal({ "`read`", "│ # no heading", "│ ```" }, render.block(block).lines)
+end)
+
+it("a normal end needs few words, another says why", function()
+  local usage = { inputTokens = 1200, outputTokens = 80, cost = { amount = "0.0123" } }
+  equal("1280 tokens · $0.0123 · 2.0 s", ending.words({ reason = "model_stop", detail = "text", usage = usage }, 2))
+  equal("cancelled · 0.5 s", ending.words({ reason = "user_abort", detail = "cancel" }, 0.5))
+  local unused = { inputTokens = 0, outputTokens = 0 }
+  equal("the server stopped", ending.words({ reason = "user_abort", detail = "shutdown", usage = unused }))
+end)
+
+it("a replayed turn ends as it did", function()
+  local said = transcript.new()
+  said:update(says("m1", "Long ago."), 0)
+  local ended = { reason = "model_stop", detail = "text", usage = { inputTokens = 3, outputTokens = 4 } }
+  local update = { sessionUpdate = "session_info_update", _meta = { ["agent-server"] = { turnEnd = ended } } }
+  said:update(update, 0)
+  equal("7 tokens", transcript.text(said.blocks[2]))
+  equal(false, said.blocks[1].open)
+end)
+
+it("what waits is shown at its call", function()
+  local block = { kind = "tool", title = "shell git push", status = "pending", pieces = {}, gap = false }
+  block.waiting = { "Why you are asked: not in your rules" }
+  equal({ "`shell git push (waiting for you)`", "`  Why you are asked: not in your rules`" }, render.block(block).lines)
+end)
+
+it("lines that differ are hunks", function()
+  local hunks = diff.hunks("a\nb\nc\n", "a\nB\nc\nd\n")
+  equal({ { 1, 1, "b\n", "B\n" }, { 3, 0, "", "d\n" } }, {
+    { hunks[1].start, hunks[1].count, hunks[1].old, hunks[1].new },
+    { hunks[2].start, hunks[2].count, hunks[2].old, hunks[2].new },
+  })
 end)
 
 check.done()

@@ -20,6 +20,9 @@ local M = {}
 --- By the review of what each keeps.
 local KEEPERS = { ask = "agent.review", staged = "agent.staged", applied = "agent.applied" }
 
+---@type table<string, boolean> by txn: edits that this server has told of
+local known = {}
+
 ---@type fun(uri: string)[] something about that file's hunks is different
 M.on_change = {}
 
@@ -29,6 +32,7 @@ function M.listen()
     for _, keeper in ipairs(M._keepers()) do
       keeper.forget()
     end
+    known = {}
   end)
   require("agent.inline").listen()
 end
@@ -48,6 +52,7 @@ end
 ---@param params agent.protocol.EditProposed
 function M.on_proposed(params)
   local one = proposal.read(params)
+  known[one.txn] = true
   M._fetch(one, function()
     if one.review == "ask" then
       require("agent.staged").hand_over(one)
@@ -60,6 +65,9 @@ end
 function M.on_state(params)
   for _, keeper in ipairs(M._keepers()) do
     keeper.on_state(params)
+  end
+  if params.state == "abandoned" and not known[params.txn] then
+    M._take_up(params.txn)
   end
   local failed = params.state == "conflict" or params.state == "failed"
   for _, file in ipairs(params.files) do
@@ -95,6 +103,21 @@ function M.changed(uri)
   end
   vim.api.nvim_exec_autocmds("User", { pattern = "AgentStatus", modeline = false })
   vim.cmd.redrawstatus({ bang = true })
+end
+
+--- An edit was open when an earlier server stopped: it can still be decided.
+---@private
+---@param txn string
+function M._take_up(txn)
+  client.request("agent/edit/get", { txn = txn }, function(err, found)
+    if err or #found.files == 0 then
+      return
+    end
+    local name = vim.fs.basename(vim.uri_to_fname(found.files[1].uri))
+    local words = ("An edit of %s was open when the server stopped. It can still be judged."):format(name)
+    require("agent.session").note(found.sessionId, "warning", words)
+    M.on_proposed(found)
+  end)
 end
 
 --- Loaded here, because they need this module.

@@ -5,6 +5,7 @@ local M = {}
 ---@type table<string, string>
 local WHY = {
   soft_stop = "stopped",
+  shutdown = "the server stopped",
   truncated = "the answer was cut: it reached the model's limit",
   refusal = "the model refused",
   user_abort = "cancelled",
@@ -27,7 +28,7 @@ local WHY = {
 ---@return string
 function M.words(ended, seconds)
   local words, usage = { WHY[ended.detail] or WHY[ended.reason] }, ended.usage
-  if usage and usage.inputTokens then
+  if usage and usage.inputTokens + usage.outputTokens > 0 then
     table.insert(words, ("%d tokens"):format(usage.inputTokens + usage.outputTokens))
   end
   if usage and usage.cost and tonumber(usage.cost.amount) ~= 0 then
