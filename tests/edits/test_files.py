@@ -7,7 +7,6 @@ import pytest
 
 from agent_server.edits.files import MAX_EDIT_BYTES, read_text
 from agent_server.edits.hashes import bytes_hash, content_hash
-from agent_server.edits.windows import read_window
 from agent_server.loop.errors import EditRefused
 
 
@@ -58,44 +57,3 @@ def test_a_huge_file_is_refused_with_its_size_before_it_is_read(tmp_path: Path) 
     reason, message = refusal(path)
     assert reason == "too_large"
     assert "8,388,609 bytes" in message
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Larger than a block, one line larger than a window, no final line end."""
-    path = tmp_path_factory.mktemp("log") / "big.log"
-    rows = [f"row {n} é\n" for n in range(200_000)]
-    rows[1000] = "x" * 2_000_000 + "\n"
-    path.write_text("".join(rows).removesuffix("\n"), encoding="utf-8")
-    return path
-
-
-def test_a_window_of_a_large_file_has_the_lines_asked_for(log: Path) -> None:
-    window = read_window(str(log), start_line=150_000, line_count=2)
-    assert (window.text, window.first_line, window.cut) == (
-        "row 150000 é\nrow 150001 é\n",
-        150_000,
-        False,
-    )
-    assert (window.total_lines, window.size) == (200_000, log.stat().st_size)
-
-
-def test_the_tail_of_a_large_file(log: Path) -> None:
-    window = read_window(str(log), start_line=-2, line_count=10)
-    assert (window.text, window.first_line) == ("row 199998 é\nrow 199999 é", 199_998)
-
-
-def test_a_line_larger_than_the_window_is_cut_and_said_to_be(log: Path) -> None:
-    window = read_window(str(log), start_line=1000, line_count=5, max_bytes=1000)
-    assert (window.text, window.cut) == ("x" * 1000, True)
-
-
-def test_a_window_past_the_end_is_empty(log: Path) -> None:
-    assert read_window(str(log), start_line=300_000, line_count=5).text == ""
-
-
-def test_a_binary_has_no_window(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_bytes(b"\x7fELF\0\0")
-    with pytest.raises(EditRefused, match="ELF program, 6 bytes"):
-        read_window(str(path), start_line=0, line_count=1)
