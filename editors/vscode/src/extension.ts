@@ -13,6 +13,8 @@ import { GoingBack } from "./host/goingBack";
 import { Gutter } from "./host/gutter";
 import { Installer } from "./host/installer";
 import { Lenses } from "./host/lenses";
+import { openFiles, selectionNow } from "./host/looking";
+import { Mentioned } from "./host/mentioned";
 import { Permissions } from "./host/permissions";
 import { Previews } from "./host/previews";
 import { ProposalTree } from "./host/proposalTree";
@@ -22,6 +24,7 @@ import { Reviews } from "./host/reviews";
 import { Server } from "./host/server";
 import { needsRestart } from "./host/settings";
 import { StatusBar } from "./host/statusBar";
+import { Terminals } from "./host/terminals";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Agent", { log: true });
@@ -29,20 +32,26 @@ export function activate(context: vscode.ExtensionContext): void {
     conversation.follow(client);
     reviews.follow(client);
     client.asked("agent/session/request_permission", (request, token) => permissions.ask(request, token));
+    client.asked("agent/ask", (request, token) => permissions.askModel(request, token));
     client.asked("agent/edit/apply", applyEdit);
     client.asked("agent/editor/save", saveDocument);
     client.asked("agent/editor/diagnostics", diagnosticsOf);
+    client.asked("agent/editor/selection", selectionNow);
+    client.asked("agent/editor/openFiles", openFiles);
     client.asked("agent/editor/openDiff", (wanted) => reviewing.open(wanted));
   };
   const server = new Server(log, new Installer(context), wire, (client) => conversation.takeUp(client));
   const running = () => server.running();
-  const conversation = new Conversation(running, context.workspaceState);
+  const terminals = new Terminals();
+  const mentioned = new Mentioned(terminals);
+  const conversation = new Conversation(running, context.workspaceState, mentioned);
   const reviews = new Reviews(running);
   const permissions = new Permissions(
     conversation,
     (sessionId) => chat.visible && conversation.current?.sessionId === sessionId,
   );
-  const chat = new ChatView({ extension: context.extensionUri, server, conversation, permissions, reviews });
+  const extension = context.extensionUri;
+  const chat = new ChatView({ extension, server, conversation, permissions, reviews, mentioned });
   const files = new ProposedFiles(reviews);
   const previews = new Previews();
   const diffs = new Diffs(reviews);
@@ -53,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     log,
     server,
+    terminals,
     conversation,
     reviews,
     permissions,
@@ -65,7 +75,7 @@ export function activate(context: vscode.ExtensionContext): void {
     lenses.register(),
     new ProposalTree(reviews),
     new StatusBar(server, conversation, permissions, reviews),
-    registerCommands({ server, conversation, chat, diffs, reviewing, goingBack, log }),
+    registerCommands({ server, conversation, chat, permissions, diffs, reviewing, goingBack, log }),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, chat),
     vscode.workspace.registerTextDocumentContentProvider(BASE, files),
     vscode.workspace.registerFileSystemProvider(PROPOSAL, files, { isCaseSensitive: true }),

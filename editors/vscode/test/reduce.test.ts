@@ -20,7 +20,10 @@ const says = (text: string, messageId = "m1") =>
   told({ sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } });
 const thinks = (text: string, at: number) =>
   told({ sessionUpdate: "agent_thought_chunk", messageId: "t1", content: { type: "text", text } }, at);
-const prompted = (id: string, text: string): ChatEvent => ({ kind: "prompted", waiting: { id, text, attached: [] } });
+const prompted = (id: string, text: string): ChatEvent => ({
+  kind: "prompted",
+  waiting: { id, text, attached: [], how: "prompt" },
+});
 const status = (turnId: string, state: Status["state"], at = 0): ChatEvent => ({
   kind: "status",
   status: { sessionId: "s1", turnId, state, label: state, busy: state !== "done" },
@@ -174,6 +177,64 @@ describe("turns", () => {
   });
 });
 
+describe("what is said to a running turn", () => {
+  const steered: ChatEvent = {
+    kind: "prompted",
+    waiting: { id: "p2", text: "Use tabs", attached: [], how: "steer" },
+  };
+  const user = (text: string) =>
+    told({ sessionUpdate: "user_message_chunk", messageId: "u9", content: { type: "text", text } });
+
+  test("waits until it is heard, and is then shown once", () => {
+    const running = play(prompted("p1", "Go"), status("t1", "thinking"), steered);
+    expect(running.waiting.map((one) => one.text)).toEqual(["Use tabs"]);
+
+    const heard = apply(running, user("Use tabs"));
+
+    expect(heard.waiting).toEqual([]);
+    expect(heard.items.filter((item) => item.kind === "user").map((item) => item.text)).toEqual(["Go", "Use tabs"]);
+  });
+
+  test("is no prompt of the next turn", () => {
+    const next = play(steered, status("t2", "thinking"));
+
+    expect(next.items).toEqual([]);
+  });
+
+  test("and was not heard does not wait for ever", () => {
+    expect(play(prompted("p1", "Go"), status("t1", "thinking"), steered, answered("p1", 0)).waiting).toEqual([]);
+  });
+});
+
+test("a prompt that is taken back leaves nothing behind", () => {
+  const chat = play(status("t1", "thinking"), prompted("p2", "Then"), { kind: "withdrawn", waitingId: "p2" });
+
+  expect(chat.waiting).toEqual([]);
+  expect(chat.items).toEqual([]);
+});
+
+test("a replay says how each turn ended, and that changes no title", () => {
+  const usage = { inputTokens: 900, outputTokens: 100, cachedReadTokens: 0, cost: { amount: "0.0123" } };
+  const turnEnd = { turnId: "t1", reason: "user_abort", detail: "cancel", usage } as const;
+  const named = told({ sessionUpdate: "session_info_update", title: "A title" });
+  const ended = told({ sessionUpdate: "session_info_update", _meta: { "agent-server": { turnEnd } } });
+
+  const chat = play(named, ended);
+
+  expect(chat.title).toBe("A title");
+  expect(chat.items).toEqual([
+    { kind: "end", id: "end-t1", why: "Cancelled", failed: false, tokens: 1_000, cost: "0.0123", seconds: null },
+  ]);
+});
+
+test("the server says what a prompt may begin with", () => {
+  const availableCommands = [{ name: "compact", description: "Shorten" }];
+
+  expect(play(told({ sessionUpdate: "available_commands_update", availableCommands })).commands).toEqual(
+    availableCommands,
+  );
+});
+
 describe("questions", () => {
   test("show their options in order and keep the first answer", () => {
     const open = play({ kind: "asked", id: "q1", request: QUESTION });
@@ -185,6 +246,14 @@ describe("questions", () => {
     ] as const;
 
     expect(settled.reduce<ChatState>(apply, open).items[0]).toMatchObject({ answer: "Once" });
+  });
+
+  test("of the model keep what was said", () => {
+    const request = { sessionId: "s1", toolCallId: "c1", question: "Which?", options: ["a", "b"] };
+
+    const chat = play({ kind: "modelAsked", id: "q1", request }, { kind: "settled", id: "q1", answer: "b" });
+
+    expect(chat.items).toEqual([{ kind: "ask", id: "q1", question: "Which?", options: ["a", "b"], answer: "b" }]);
   });
 });
 

@@ -119,6 +119,13 @@ describe("words", () => {
     expect(option("No", "reject_once")).toBe("No");
   });
 
+  test("of an answer do not say again what is asked about", () => {
+    const option = { optionId: "o2", name: "`git status`, this session", kind: "allow_always" } as const;
+
+    expect(optionWords(option, "shell git status")).toBe("Allow in this session");
+    expect(optionWords(option, "shell git status && rm x")).toBe("Allow `git status`, this session");
+  });
+
   test("of what waits", () => {
     expect(pendingWords(1, 1)).toBe("1 edit in 1 file");
     expect(pendingWords(3, 2)).toBe("3 edits in 2 files");

@@ -3,7 +3,7 @@
 import type { SessionInfo } from "../protocol/acp";
 import type { ReviewSummary } from "../review/shown";
 import type { ChatEvent } from "./events";
-import type { ChatState } from "./state";
+import type { ChatState, Waiting } from "./state";
 
 export type ServerState =
   | { readonly kind: "idle" }
@@ -18,7 +18,7 @@ export type ServerState =
 export interface Completion {
   readonly label: string;
   readonly detail: string;
-  /** Replaces the word after `@`. */
+  /** Replaces the word with its `@` or `/`. */
   readonly insert: string;
 }
 
@@ -40,44 +40,45 @@ export type ToView =
   | { readonly kind: "review"; readonly review: ReviewSummary }
   | { readonly kind: "sessions"; readonly sessions: readonly SessionInfo[]; readonly current: string | null }
   | { readonly kind: "completions"; readonly query: string; readonly found: readonly Completion[] }
-  /** Put this into the input, and the cursor behind it. */
-  | { readonly kind: "compose"; readonly text: string };
+  /** Put this into the input, behind what is there when that is to be kept, and the cursor behind it. */
+  | { readonly kind: "compose"; readonly text: string; readonly keep: boolean };
 
-/** Commands that a button of the view may run, and no others. */
-export type ViewCommand =
-  | "agent.newSession"
-  | "agent.review"
-  | "agent.acceptAll"
-  | "agent.rejectAll"
-  | "agent.showLog"
-  | "agent.restart"
-  | "agent.install"
-  | "agent.openSettings"
-  | "agent.openFolder"
-  | "agent.tryDemo";
-
-export const VIEW_COMMANDS: readonly ViewCommand[] = [
+/** Commands that the view may run, and no others. */
+export const VIEW_COMMANDS = [
   "agent.newSession",
+  "agent.forkSession",
+  "agent.renameSession",
+  "agent.resumeSession",
+  "agent.exportSession",
+  "agent.pickModel",
+  "agent.pickMode",
+  "agent.undo",
+  "agent.restoreCheckpoint",
   "agent.review",
   "agent.acceptAll",
   "agent.rejectAll",
   "agent.showLog",
   "agent.restart",
   "agent.install",
+  "agent.doctor",
   "agent.openSettings",
   "agent.openFolder",
   "agent.tryDemo",
-];
+] as const;
+
+export type ViewCommand = (typeof VIEW_COMMANDS)[number];
 
 export type FromView =
   | { readonly kind: "ready" }
   | {
       readonly kind: "send";
       readonly text: string;
-      /** While a turn runs: a turn of its own afterwards, or heard by the running one at its next step. */
-      readonly how: "prompt" | "steer";
+      /** While a turn runs: a turn of its own afterwards, heard at the next step, or at once. */
+      readonly how: Waiting["how"];
       readonly images: readonly PastedImage[];
     }
+  /** Take back what waits, into the input. */
+  | { readonly kind: "withdraw"; readonly waitingId: string }
   | { readonly kind: "stop" }
   | {
       readonly kind: "answer";
@@ -85,10 +86,14 @@ export type FromView =
       readonly optionId: string;
       readonly feedback: string | null;
     }
+  /** To a question of the model; null: no answer. */
+  | { readonly kind: "tell"; readonly id: string; readonly words: string | null }
   | { readonly kind: "setMode"; readonly modeId: string }
   | { readonly kind: "setOption"; readonly configId: string; readonly value: string }
   | { readonly kind: "listSessions" }
   | { readonly kind: "openSession"; readonly sessionId: string }
+  | { readonly kind: "forkSession"; readonly sessionId: string }
+  | { readonly kind: "exportSession"; readonly sessionId: string }
   | { readonly kind: "deleteSession"; readonly sessionId: string }
   | { readonly kind: "complete"; readonly query: string }
   | { readonly kind: "copy"; readonly text: string }

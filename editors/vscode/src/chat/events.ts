@@ -1,7 +1,7 @@
 /** Everything that can happen to a shown conversation. `at` is the clock in milliseconds, so that `apply` stays pure. */
 
 import type { SessionState, Update } from "../protocol/acp";
-import type { PromptResult, RequestPermission, Status } from "../protocol/messages";
+import type { Ask, PromptResult, RequestPermission, Status } from "../protocol/messages";
 import type { Waiting } from "./state";
 
 export type ChatEvent =
@@ -16,9 +16,12 @@ export type ChatEvent =
       readonly result: PromptResult;
       readonly at: number;
     }
+  /** What waited was taken back before anybody heard it. */
+  | { readonly kind: "withdrawn"; readonly waitingId: string }
   /** A prompt was answered by an error, or could not be sent. */
   | { readonly kind: "failed"; readonly waitingId: string; readonly message: string }
   | { readonly kind: "asked"; readonly id: string; readonly request: RequestPermission }
+  | { readonly kind: "modelAsked"; readonly id: string; readonly request: Ask }
   | { readonly kind: "settled"; readonly id: string; readonly answer: string }
   /** The server is gone: nothing runs any more. */
   | { readonly kind: "lost" };

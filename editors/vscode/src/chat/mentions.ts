@@ -1,10 +1,11 @@
-/** `@selection`, `@diagnostics` and `@path/of/a/file` in a prompt. Pure. */
+/** `@selection`, `@diagnostics`, `@terminal` and `@path/of/a/file` in a prompt. Pure. */
 
 import type { ContentBlock } from "../protocol/acp";
 
 export type Mention =
   | { readonly kind: "selection" }
   | { readonly kind: "diagnostics" }
+  | { readonly kind: "terminal" }
   | { readonly kind: "file"; readonly path: string };
 
 const PATTERN = /(?<=^|\s)@(?:"(?<quoted>[^"]+)"|(?<bare>[^\s"]+))/g;
@@ -21,10 +22,27 @@ function meant(word: string): Mention {
   switch (word) {
     case "selection":
     case "diagnostics":
+    case "terminal":
       return { kind: word };
     default:
       return { kind: "file", path: word.replace(/^file:/, "") };
   }
+}
+
+/** How a mention is written. */
+export function written(mention: Mention): string {
+  return mention.kind === "file" ? mentionOf(mention.path) : `@${mention.kind}`;
+}
+
+/** The text without that mention, and without the blank that stood before it. */
+export function withoutMention(text: string, mention: Mention): string {
+  const removed = [...text.matchAll(PATTERN)].find((match) => {
+    const [found] = mentions(match[0]);
+    return found !== undefined && written(found) === written(mention);
+  });
+  if (removed === undefined) return text;
+  const end = removed.index + written(mention).length;
+  return `${text.slice(0, removed.index).replace(/ $/, "")}${text.slice(end)}`.trimStart();
 }
 
 /** How a path is written in a prompt. */

@@ -2,10 +2,10 @@
 
 import type { ContentBlock, Update } from "../protocol/acp";
 import { readContent } from "../protocol/acp";
-import type { PromptResult, RequestPermission, Status } from "../protocol/messages";
+import type { Ask, PromptResult, RequestPermission, Status, TurnUsage } from "../protocol/messages";
 import type { ChatEvent } from "./events";
-import type { ChatState, EndItem, Item, QuestionItem } from "./state";
-import { blockText, mergeTool, newTool, toolOutput } from "./tools";
+import type { AskItem, ChatState, EndItem, Item, QuestionItem } from "./state";
+import { askedOutput, blockText, mergeTool, newTool } from "./tools";
 
 export function apply(chat: ChatState, event: ChatEvent): ChatState {
   switch (event.kind) {
@@ -28,9 +28,13 @@ export function apply(chat: ChatState, event: ChatEvent): ChatState {
     case "failed":
       return failed(promote(chat, event.waitingId), event.waitingId, event.message);
     case "asked":
-      return { ...chat, items: [...chat.items, question(event.id, event.request)] };
+      return append(chat, question(event.id, event.request));
+    case "modelAsked":
+      return append(chat, asked(event.id, event.request));
     case "settled":
       return settled(chat, event.id, event.answer);
+    case "withdrawn":
+      return { ...chat, waiting: chat.waiting.filter((one) => one.id !== event.waitingId) };
     case "lost":
       return lost(chat);
   }
@@ -61,8 +65,13 @@ function update(chat: ChatState, told: Update, live: boolean, at: number): ChatS
         ...chat,
         usage: { used: told.used, size: told.size, cost: told.cost?.amount ?? chat.usage?.cost ?? null },
       };
-    case "session_info_update":
-      return { ...chat, title: told.title ?? null };
+    case "session_info_update": {
+      const end = told._meta?.["agent-server"]?.turnEnd;
+      if (end !== undefined) return append(chat, endOf(end, null));
+      return told.title === undefined ? chat : { ...chat, title: told.title };
+    }
+    case "available_commands_update":
+      return { ...chat, commands: told.availableCommands };
     case "current_mode_update":
       return chat.modes === null ? chat : { ...chat, modes: { ...chat.modes, currentModeId: told.currentModeId } };
     case "config_option_update":
@@ -82,7 +91,8 @@ function update(chat: ChatState, told: Update, live: boolean, at: number): ChatS
  * What was steered into a turn, what another client queued, and every prompt of a replay. One message comes in several
  * chunks, one for each content block.
  */
-function userChunk(chat: ChatState, id: string, content: ContentBlock): ChatState {
+function userChunk(told: ChatState, id: string, content: ContentBlock): ChatState {
+  const chat = content.type === "text" ? heard(told, content.text) : told;
   const last = chat.items.at(-1);
   const start =
     last?.kind === "user" && last.id === id ? chat : append(chat, { kind: "user", id, text: "", attached: [] });
@@ -91,6 +101,12 @@ function userChunk(chat: ChatState, id: string, content: ContentBlock): ChatStat
       ? { ...item, text: item.text + content.text }
       : { ...item, attached: [...item.attached, attachedName(content)] },
   );
+}
+
+/** What was said to the running turn has been heard: it waits no longer. */
+function heard(chat: ChatState, text: string): ChatState {
+  const one = chat.waiting.find((waiting) => waiting.how !== "prompt" && waiting.text === text);
+  return one === undefined ? chat : { ...chat, waiting: chat.waiting.filter((waiting) => waiting !== one) };
 }
 
 /** What an attached block is called. */
@@ -167,7 +183,7 @@ function status(chat: ChatState, told: Status, at: number): ChatState {
   if (!busy) return { ...closeThought(chat, at), status: now };
   if (chat.status.busy && chat.status.turnId === turnId) return { ...chat, status: now };
   // A turn begins: that of the prompt that has waited longest.
-  const [first] = chat.waiting;
+  const first = chat.waiting.find((one) => one.how === "prompt");
   return { ...(first === undefined ? chat : promote(chat, first.id)), status: now, turnSince: at };
 }
 
@@ -191,16 +207,33 @@ const STOPPED: { readonly [Reason in PromptResult["_meta"]["agent-server"]["reas
 
 function answered(chat: ChatState, result: PromptResult, at: number): ChatState {
   const turn = result._meta["agent-server"];
-  const end: EndItem = {
+  const end = endOf(turn, chat.turnSince === null ? null : (at - chat.turnSince) / 1000);
+  // What it did not hear is given back to the person by the host.
+  const waiting = chat.waiting.filter((one) => one.how === "prompt");
+  const ended = { ...closeThought(chat, at), waiting, turnSince: null };
+  return append(ended, result.stopReason === "refusal" ? { ...end, why: REFUSED } : end);
+}
+
+const REFUSED = "The model refused";
+
+interface Ended {
+  readonly turnId: string;
+  readonly reason: PromptResult["_meta"]["agent-server"]["reason"];
+  readonly detail: string;
+  readonly usage: TurnUsage;
+}
+
+/** The last line of a turn, also of one that ended long ago: then nobody knows how long it took. */
+function endOf({ turnId, reason, detail, usage }: Ended, seconds: number | null): EndItem {
+  return {
     kind: "end",
-    id: `end-${turn.turnId}`,
-    why: result.stopReason === "refusal" ? "The model refused" : STOPPED[turn.reason],
-    failed: turn.reason === "error",
-    tokens: turn.usage.inputTokens + turn.usage.outputTokens,
-    cost: turn.usage.cost?.amount ?? null,
-    seconds: chat.turnSince === null ? null : (at - chat.turnSince) / 1000,
+    id: `end-${turnId}`,
+    why: detail === "refusal" ? REFUSED : STOPPED[reason],
+    failed: reason === "error",
+    tokens: usage.inputTokens + usage.outputTokens,
+    cost: usage.cost?.amount ?? null,
+    seconds,
   };
-  return { ...append(closeThought(chat, at), end), turnSince: null };
 }
 
 function failed(chat: ChatState, id: string, message: string): ChatState {
@@ -218,7 +251,9 @@ function failed(chat: ChatState, id: string, message: string): ChatState {
 
 function lost(chat: ChatState): ChatState {
   const open = chat.items.map((item) =>
-    item.kind === "question" && item.answer === null ? { ...item, answer: "Not answered: the server stopped" } : item,
+    (item.kind === "question" || item.kind === "ask") && item.answer === null
+      ? { ...item, answer: "Not answered: the server stopped" }
+      : item,
   );
   return {
     ...chat,
@@ -238,14 +273,21 @@ function question(id: string, request: RequestPermission): QuestionItem {
     id,
     title: call.title ?? "",
     toolKind: call.kind ?? "other",
-    detail: toolOutput(readContent(call.content ?? [])),
+    detail: askedOutput(readContent(call.content ?? [])),
     options: request.options,
     answer: null,
   };
 }
 
+function asked(id: string, { question, options }: Ask): AskItem {
+  return { kind: "ask", id, question, options, answer: null };
+}
+
 function settled(chat: ChatState, id: string, answer: string): ChatState {
-  return change(chat, id, "question", (item) => (item.answer === null ? { ...item, answer } : item));
+  const at = chat.items.findLastIndex((item) => item.id === id && (item.kind === "question" || item.kind === "ask"));
+  const item = chat.items[at];
+  if (item === undefined || !("answer" in item) || item.answer !== null) return chat;
+  return { ...chat, items: chat.items.with(at, { ...item, answer }) };
 }
 
 // ---- items ---------------------------------------------------------------------------------------

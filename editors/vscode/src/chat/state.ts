@@ -1,6 +1,14 @@
 /** A conversation as it is shown. Plain values: the host keeps it, the webview gets a copy and the same events. */
 
-import type { ConfigOption, PlanEntry, SessionModes, ToolKind, ToolLocation, ToolStatus } from "../protocol/acp";
+import type {
+  AvailableCommand,
+  ConfigOption,
+  PlanEntry,
+  SessionModes,
+  ToolKind,
+  ToolLocation,
+  ToolStatus,
+} from "../protocol/acp";
 import type { PermissionOption, Status } from "../protocol/messages";
 
 export interface UserItem {
@@ -69,6 +77,15 @@ export interface NoticeItem {
   readonly description: string | null;
 }
 
+/** A question of the model itself: one of the options, or words. */
+export interface AskItem {
+  readonly kind: "ask";
+  readonly id: string;
+  readonly question: string;
+  readonly options: readonly string[];
+  readonly answer: string | null;
+}
+
 /** The last line of a turn. */
 export interface EndItem {
   readonly kind: "end";
@@ -81,7 +98,7 @@ export interface EndItem {
   readonly seconds: number | null;
 }
 
-export type Item = UserItem | MessageItem | ThoughtItem | ToolItem | QuestionItem | NoticeItem | EndItem;
+export type Item = UserItem | MessageItem | ThoughtItem | ToolItem | QuestionItem | AskItem | NoticeItem | EndItem;
 
 export interface Usage {
   readonly used: number;
@@ -90,11 +107,13 @@ export interface Usage {
   readonly cost: number | null;
 }
 
-/** A prompt that was sent and whose turn has not begun. */
+/** What was said and is not part of the conversation yet. */
 export interface Waiting {
   readonly id: string;
   readonly text: string;
   readonly attached: readonly string[];
+  /** A prompt has a turn of its own, once it begins; the others are heard by the running one. */
+  readonly how: "prompt" | "steer" | "redirect";
 }
 
 export interface ChatState {
@@ -104,11 +123,15 @@ export interface ChatState {
   readonly plan: readonly PlanEntry[];
   readonly modes: SessionModes | null;
   readonly options: readonly ConfigOption[];
+  /** What a prompt may begin with, as the server offers it. */
+  readonly commands: readonly AvailableCommand[];
   readonly usage: Usage | null;
   readonly status: Pick<Status, "state" | "label" | "busy" | "turnId">;
   readonly waiting: readonly Waiting[];
   /** When the running turn began, in milliseconds; null between turns. */
   readonly turnSince: number | null;
+  /** The folder it works in, where that is not obvious. */
+  readonly folder: string | null;
   /** Who holds the session, when it can only be read. */
   readonly readOnly: string | null;
   /** The stored conversation is still coming. */
@@ -116,7 +139,7 @@ export interface ChatState {
 }
 
 /** Before anything is known of it. */
-export function emptyChat(sessionId: string): ChatState {
+export function emptyChat(sessionId: string, folder: string | null = null): ChatState {
   return {
     sessionId,
     title: null,
@@ -124,10 +147,12 @@ export function emptyChat(sessionId: string): ChatState {
     plan: [],
     modes: null,
     options: [],
+    commands: [],
     usage: null,
     status: { state: "done", label: "", busy: false, turnId: null },
     waiting: [],
     turnSince: null,
+    folder,
     readOnly: null,
     loading: true,
   };

@@ -22,6 +22,45 @@ export function toolOutput(content: readonly ToolContent[]): string {
   return content.flatMap((part) => (part.type === "content" ? [blockText(part.content)] : [])).join("\n\n");
 }
 
+/** The same where a person decides on it: with the diffs. */
+export function askedOutput(content: readonly ToolContent[]): string {
+  return content
+    .flatMap((part) =>
+      part.type === "content" ? [blockText(part.content)] : part.type === "diff" ? [asDiff(part)] : [],
+    )
+    .join("\n\n");
+}
+
+/** Lines before and after a change that are shown with it. */
+const AROUND = 2;
+
+/** One block of a diff, from the first line that differs to the last. */
+function asDiff({ path, oldText, newText }: Extract<ToolContent, { readonly type: "diff" }>): string {
+  const before = linesOf(oldText ?? "");
+  const after = linesOf(newText);
+  const shortest = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shortest && before[head] === after[head]) head += 1;
+  let tail = 0;
+  while (tail < shortest - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  const lines = [
+    ...before.slice(Math.max(0, head - AROUND), head).map((line) => ` ${line}`),
+    ...before.slice(head, before.length - tail).map((line) => `-${line}`),
+    ...after.slice(head, after.length - tail).map((line) => `+${line}`),
+    ...after
+      .slice(after.length - tail)
+      .slice(0, AROUND)
+      .map((line) => ` ${line}`),
+  ];
+  const fence = "`".repeat(Math.max(3, ...lines.map((line) => (/`+/.exec(line)?.[0].length ?? 0) + 1)));
+  return `${path}\n\n${fence}diff\n${lines.join("\n")}\n${fence}`;
+}
+
+function linesOf(text: string): readonly string[] {
+  const lines = text.split("\n");
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}
+
 export function newTool(told: ToolCallFields, at: number): ToolItem {
   const blank: ToolItem = {
     kind: "tool",

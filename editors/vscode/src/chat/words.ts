@@ -50,8 +50,28 @@ export function pendingWords(edits: number, files: number): string {
   return `${many(edits, "edit")} in ${many(files, "file")}`;
 }
 
-/** What a button of a question says: the server names how far a yes goes. */
-export function optionWords(option: PermissionOption): string {
+/**
+ * What a button of a question says: the server names how far a yes goes. What is asked about (`title`) stands above the
+ * buttons, and is not said again.
+ */
+export function optionWords(option: PermissionOption, title = ""): string {
   if (!option.kind.startsWith("allow")) return option.name;
+  const [, thing, scope] = /^`(.*)`, (this \w+)$/s.exec(option.name) ?? [];
+  if (thing !== undefined && title.endsWith(thing)) return `Allow in ${scope}`;
   return `Allow ${option.name.charAt(0).toLowerCase()}${option.name.slice(1)}`;
+}
+
+/** What the file of an exported session is called. */
+export function exportName(title: string | null, ending: string): string {
+  const words = (title ?? "")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60);
+  return `${words === "" ? "session" : words}.${ending}`;
+}
+
+/** Markdown for where none is shown: without the fences around code. */
+export function plainWords(markdown: string): string {
+  return markdown.replace(/^(`{3,}|~{3,}).*\n?/gm, "").trim();
 }

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { mentionOf } from "../chat/mentions";
+import { pathOf } from "./mentioned";
 
 /** Asked for in a box of VS Code's own; undefined when the person thinks better of it. */
 export async function askFor(title: string, placeHolder: string): Promise<string | undefined> {
@@ -14,10 +15,6 @@ export function subjectWords(): string {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) return "this project";
   return editor.selection.isEmpty ? mentionOf(pathOf(editor.document.uri)) : "@selection";
-}
-
-export function pathOf(uri: vscode.Uri): string {
-  return vscode.workspace.asRelativePath(uri, false);
 }
 
 /** The problem a fix is about: the given one, else the first at the cursor, else the first of the file. */

@@ -8,8 +8,9 @@ import type { ChatEvent } from "../chat/events";
 import { summarise } from "../review/shown";
 import { sentence } from "./client";
 import type { Conversation, Happened } from "./conversation";
-import { complete } from "./mentioned";
+import { type Mentioned, meant } from "./mentioned";
 import type { Permissions } from "./permissions";
+import { NO_FOLDER } from "./places";
 import type { Reviews } from "./reviews";
 import type { Server } from "./server";
 
@@ -23,6 +24,7 @@ interface Parts {
   readonly conversation: Conversation;
   readonly permissions: Permissions;
   readonly reviews: Reviews;
+  readonly mentioned: Mentioned;
 }
 
 export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
@@ -36,6 +38,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.watched = [
       parts.conversation.onDidHappen((happened) => this.collect(happened)),
       parts.conversation.onDidSwitch(() => this.snapshot()),
+      parts.conversation.onDidReturn((text) => this.post({ kind: "compose", text, keep: true })),
       parts.server.onDidChange((server) => this.post({ kind: "server", server })),
       parts.reviews.onDidChange(() => this.post({ kind: "review", review: this.review() })),
     ];
@@ -91,7 +94,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   private compose(): void {
     if (this.composed === undefined) return;
-    this.post({ kind: "compose", text: this.composed });
+    this.post({ kind: "compose", text: this.composed, keep: false });
     this.composed = undefined;
   }
 
@@ -106,20 +109,24 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   // ---- from the page -----------------------------------------------------------------------------
 
   private async receive(message: FromView): Promise<void> {
-    const { conversation, permissions } = this.parts;
+    const { conversation, permissions, mentioned } = this.parts;
     switch (message.kind) {
       case "ready":
         this.snapshot();
         this.compose();
         return this.open();
       case "send":
-        return message.how === "steer"
-          ? conversation.steer(message.text)
-          : conversation.prompt(message.text, message.images);
+        return message.how === "prompt"
+          ? conversation.prompt(message.text, message.images)
+          : conversation.steer(message.how, message.text, message.images);
+      case "withdraw":
+        return conversation.withdraw(message.waitingId);
       case "stop":
         return conversation.cancel();
       case "answer":
         return permissions.answer(message.id, message.optionId, message.feedback);
+      case "tell":
+        return permissions.tell(message.id, message.words);
       case "setMode":
         return conversation.setMode(message.modeId);
       case "setOption":
@@ -129,11 +136,16 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       case "openSession":
         await conversation.load(message.sessionId);
         return;
+      case "forkSession":
+        await conversation.fork(message.sessionId);
+        return;
+      case "exportSession":
+        await vscode.commands.executeCommand("agent.exportSession", message.sessionId);
+        return;
       case "deleteSession":
-        await conversation.delete(message.sessionId);
-        return this.listSessions();
+        return this.deleteSession(message.sessionId);
       case "complete":
-        return this.post({ kind: "completions", query: message.query, found: await complete(message.query) });
+        return this.post({ kind: "completions", query: message.query, found: await mentioned.complete(message.query) });
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
       case "insert":
@@ -153,6 +165,17 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     await this.parts.conversation.open().catch((error) => {
       if (this.parts.server.state.kind === "ready") throw error;
     });
+  }
+
+  private async deleteSession(sessionId: string): Promise<void> {
+    const { conversation } = this.parts;
+    const title = (await conversation.list()).find((one) => one.sessionId === sessionId)?.title ?? "Untitled";
+    const yes = "Delete";
+    const detail = "Its conversation is forgotten; files stay as they are.";
+    const chosen = await vscode.window.showWarningMessage(`Delete "${title}"?`, { modal: true, detail }, yes);
+    if (chosen !== yes) return;
+    await conversation.delete(sessionId);
+    await this.listSessions();
   }
 
   private async listSessions(): Promise<void> {
@@ -177,11 +200,24 @@ async function insertAtCursor(text: string): Promise<void> {
 }
 
 async function openFile(path: string, line: number | null): Promise<void> {
-  const folder = vscode.workspace.workspaceFolders?.[0];
-  const absolute = /^([/\\]|[A-Za-z]:)/.test(path);
-  const uri = absolute || folder === undefined ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
+  const isAbsolute = /^([/\\]|[A-Za-z]:)/.test(path);
+  const uri = isAbsolute ? vscode.Uri.file(path) : await existing(meant(path));
   const at = Math.max(0, (line ?? 1) - 1);
   await vscode.window.showTextDocument(uri, { selection: new vscode.Range(at, 0, at, 0), preview: true });
+}
+
+/** The first that is there; else the first, so that VS Code says what is missing. */
+async function existing(uris: readonly vscode.Uri[]): Promise<vscode.Uri> {
+  for (const uri of uris) {
+    const stat = await vscode.workspace.fs.stat(uri).then(
+      () => true,
+      () => false,
+    );
+    if (stat) return uri;
+  }
+  const [first] = uris;
+  if (first === undefined) throw new Error(NO_FOLDER);
+  return first;
 }
 
 /** Web links only, and VS Code asks first. */

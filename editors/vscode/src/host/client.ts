@@ -21,9 +21,11 @@ import { PROTOCOL_VERSION } from "../protocol/messages";
 const CAPABILITIES: ClientCapabilities = {
   version: PROTOCOL_VERSION,
   sessionUpdate: true,
+  updatesPerSecond: 30,
   permission: true,
+  ask: true,
   edit: { proposed: true, apply: true },
-  editor: { save: true, diagnostics: true, openDiff: true },
+  editor: { save: true, diagnostics: true, selection: true, openFiles: true, openDiff: true },
 };
 
 /**
@@ -67,8 +69,10 @@ export class AgentClient extends LanguageClient {
   ask<Method extends keyof ClientRequests & string>(
     method: Method,
     params: ClientRequests[Method]["params"],
+    token?: vscode.CancellationToken,
   ): Promise<ClientRequests[Method]["result"]> {
-    return this.sendRequest(method, params);
+    // A third argument that is undefined would be sent as a second parameter.
+    return token === undefined ? this.sendRequest(method, params) : this.sendRequest(method, params, token);
   }
 
   /** Run one of the server's own commands. */

@@ -7,8 +7,10 @@ import type { ChatView } from "./chatView";
 import { sentence } from "./client";
 import type { Conversation } from "./conversation";
 import type { Diffs } from "./diffs";
+import { exportSession } from "./exporting";
 import { gutterLineIn, hunkIn, subjectIn } from "./given";
 import type { GoingBack } from "./goingBack";
+import type { Permissions } from "./permissions";
 import type { Reviewing } from "./reviewing";
 import type { Server } from "./server";
 
@@ -16,6 +18,7 @@ export interface Parts {
   readonly server: Server;
   readonly conversation: Conversation;
   readonly chat: ChatView;
+  readonly permissions: Permissions;
   readonly diffs: Diffs;
   readonly reviewing: Reviewing;
   readonly goingBack: GoingBack;
@@ -42,7 +45,7 @@ function guarded(run: Command): Command {
   };
 }
 
-function talking({ conversation, chat }: Parts): Record<string, Command> {
+function talking({ conversation, chat, permissions }: Parts): Record<string, Command> {
   const say = async (text: string) => {
     await chat.reveal();
     await conversation.prompt(text);
@@ -65,14 +68,14 @@ function talking({ conversation, chat }: Parts): Record<string, Command> {
       else await say(words);
     },
     "agent.cancel": () => conversation.cancel(),
+    "agent.answer": () => permissions.answerNext(),
   };
 }
 
-function choosing({ conversation, chat }: Parts): Record<string, Command> {
+function choosing({ conversation, chat, server }: Parts): Record<string, Command> {
   return {
     "agent.newSession": async () => {
-      await conversation.begin();
-      await chat.reveal("");
+      if ((await conversation.begin()) !== undefined) await chat.reveal("");
     },
     "agent.forkSession": () => conversation.fork(),
     "agent.resumeSession": async () => {
@@ -86,6 +89,19 @@ function choosing({ conversation, chat }: Parts): Record<string, Command> {
       if (chosen === undefined) return;
       await conversation.load(chosen.sessionId);
       await chat.reveal();
+    },
+    "agent.renameSession": async () => {
+      const sessionId = await conversation.open();
+      const value = conversation.current?.title ?? "";
+      const title = await vscode.window.showInputBox({ title: "Name the session", value });
+      if (title !== undefined && title.trim() !== "") await conversation.rename(sessionId, title.trim());
+    },
+    "agent.exportSession": async (given) => {
+      const sessionId = typeof given === "string" ? given : await conversation.open();
+      const known = (await conversation.list()).find((one) => one.sessionId === sessionId);
+      const found = server.find();
+      if (found.kind === "missing") throw new Error(found.message);
+      await exportSession(found.command, { sessionId, title: known?.title ?? null });
     },
     "agent.pickModel": () => pick(conversation, "model", "Choose a model"),
     "agent.pickMode": () => pick(conversation, "mode", "Choose a mode"),

@@ -5,15 +5,25 @@ import type { PastedImage } from "../chat/bridge";
 import type { ChatEvent } from "../chat/events";
 import { mentions, promptBlocks } from "../chat/mentions";
 import { apply, attachedName } from "../chat/reduce";
-import type { ChatState } from "../chat/state";
+import type { ChatState, Waiting } from "../chat/state";
 import { emptyChat } from "../chat/state";
-import type { Place, SessionInfo } from "../protocol/acp";
+import type { ContentBlock, Place, SessionInfo } from "../protocol/acp";
 import { readUpdate } from "../protocol/acp";
+import type { PromptResult } from "../protocol/messages";
 import type { AgentClient } from "./client";
 import { sentence } from "./client";
-import { resolveMentions } from "./mentioned";
+import type { Mentioned } from "./mentioned";
+import { chosenFolder, folders, likelyFolder, nameOf, placeOf } from "./places";
 
-const REMEMBERED = "agent.session";
+/** Of the workspace: the session that is shown, and the folder it works in. */
+const REMEMBERED = "agent.shown";
+/** Pages of stored sessions that are listed, of each folder. */
+const PAGES = 5;
+
+interface Remembered {
+  readonly sessionId: string;
+  readonly uri: string;
+}
 
 export interface Happened {
   readonly sessionId: string;
@@ -26,7 +36,14 @@ export class Conversation implements vscode.Disposable {
   readonly onDidHappen = this.happened.event;
   /** Another session is shown, or none. */
   readonly onDidSwitch = this.switched.event;
+  private readonly returned = new vscode.EventEmitter<string>();
+  /** Words that nobody heard are the person's again. */
+  readonly onDidReturn = this.returned.event;
   private readonly chats = new Map<string, ChatState>();
+  /** Where each of them works. */
+  private readonly places = new Map<string, vscode.Uri>();
+  /** Ends the request of a prompt that has no turn yet. */
+  private readonly unheard = new Map<string, vscode.CancellationTokenSource>();
   private currentId: string | null = null;
   private opening: Promise<string> | undefined;
   private sent = 0;
@@ -34,6 +51,7 @@ export class Conversation implements vscode.Disposable {
   constructor(
     private readonly running: () => Promise<AgentClient>,
     private readonly memory: vscode.Memento,
+    private readonly mentioned: Mentioned,
   ) {}
 
   get current(): ChatState | undefined {
@@ -72,34 +90,48 @@ export class Conversation implements vscode.Disposable {
   }
 
   private async openFirst(): Promise<string> {
-    const remembered = this.memory.get<string>(REMEMBERED);
+    const remembered = this.memory.get<Remembered>(REMEMBERED);
     if (remembered !== undefined) {
       try {
-        return await this.load(remembered);
+        return await this.load(remembered.sessionId, vscode.Uri.parse(remembered.uri));
       } catch {
         // Deleted, or of another machine: nothing to go on with.
         await this.memory.update(REMEMBERED, undefined);
       }
     }
-    return this.begin();
+    return this.beginIn(likelyFolder().uri);
   }
 
-  /** A fresh session, shown from now on. */
-  async begin(): Promise<string> {
+  /** A fresh session, shown from now on; of several folders the person chooses. Undefined: they chose none. */
+  async begin(): Promise<string | undefined> {
+    const folder = await chosenFolder();
+    return folder && this.beginIn(folder.uri);
+  }
+
+  private async beginIn(uri: vscode.Uri): Promise<string> {
     const client = await this.running();
-    const session = await client.ask("agent/session/new", place());
-    this.chats.set(session.sessionId, emptyChat(session.sessionId));
+    const session = await client.ask("agent/session/new", placeOf(uri));
+    this.know(session.sessionId, uri);
     this.dispatch(session.sessionId, { kind: "opened", session });
     return this.show(session.sessionId);
   }
 
-  /** Show a session: as it is known here, else from the store. */
-  async load(sessionId: string): Promise<string> {
+  private know(sessionId: string, uri: vscode.Uri): void {
+    this.places.set(sessionId, uri);
+    this.chats.set(sessionId, emptyChat(sessionId, nameOf(uri)));
+  }
+
+  private place(sessionId: string): Place {
+    return placeOf(this.places.get(sessionId) ?? likelyFolder().uri);
+  }
+
+  /** Show a session: as it is known here, else from the store. `uri` is where it works. */
+  async load(sessionId: string, uri?: vscode.Uri): Promise<string> {
     if (this.chats.has(sessionId)) return this.show(sessionId);
     const client = await this.running();
-    this.chats.set(sessionId, emptyChat(sessionId));
+    this.know(sessionId, uri ?? this.places.get(sessionId) ?? likelyFolder().uri);
     try {
-      const session = await client.ask("agent/session/load", { ...place(), sessionId });
+      const session = await client.ask("agent/session/load", { ...this.place(sessionId), sessionId });
       this.dispatch(sessionId, { kind: "opened", session });
     } catch (error) {
       this.chats.delete(sessionId);
@@ -114,34 +146,61 @@ export class Conversation implements vscode.Disposable {
     return this.load(sessionId);
   }
 
-  async fork(): Promise<string> {
-    const from = await this.open();
+  /** Go on in a copy of a session, the one that is shown or another one. */
+  async fork(given?: string): Promise<string> {
+    const from = given ?? (await this.open());
     const client = await this.running();
-    const session = await client.ask("agent/session/fork", { ...place(), sessionId: from });
-    const known = this.chats.get(from) ?? emptyChat(from);
+    const place = this.place(from);
+    const session = await client.ask("agent/session/fork", { ...place, sessionId: from });
+    const known = this.chats.get(from);
+    // What is not known here is read from the store: the fork has the same past.
+    if (known === undefined) return this.load(session.sessionId, vscode.Uri.parse(place.uri));
+    this.know(session.sessionId, vscode.Uri.parse(place.uri));
     this.chats.set(session.sessionId, { ...known, sessionId: session.sessionId, waiting: [] });
     this.dispatch(session.sessionId, { kind: "opened", session });
     return this.show(session.sessionId);
   }
 
+  /** The stored sessions of this workspace's folders, the latest first. */
   async list(): Promise<readonly SessionInfo[]> {
     const client = await this.running();
-    return (await client.ask("agent/session/list", { uri: place().uri })).sessions;
+    const found: SessionInfo[] = [];
+    for (const { uri } of folders()) {
+      let cursor: string | undefined;
+      for (let page = 0; page < PAGES; page += 1) {
+        const more = cursor === undefined ? {} : { cursor };
+        const { sessions, nextCursor } = await client.ask("agent/session/list", { cwd: uri.fsPath, ...more });
+        for (const session of sessions) this.places.set(session.sessionId, uri);
+        found.push(...sessions);
+        if (nextCursor == null) break;
+        cursor = nextCursor;
+      }
+    }
+    return found.sort((a, b) => (b.updatedAt ?? "").localeCompare(a.updatedAt ?? ""));
+  }
+
+  async rename(sessionId: string, title: string): Promise<void> {
+    const client = await this.running();
+    const named = await client.ask("agent/session/set_title", { sessionId, title });
+    const update = { sessionUpdate: "session_info_update", title: named.title } as const;
+    this.dispatch(sessionId, { kind: "update", update, live: false, at: Date.now() });
   }
 
   async delete(sessionId: string): Promise<void> {
     const client = await this.running();
     await client.ask("agent/session/delete", { sessionId });
     this.chats.delete(sessionId);
-    if (this.currentId === sessionId) {
-      this.currentId = null;
-      await this.begin();
-    }
+    const uri = this.places.get(sessionId) ?? likelyFolder().uri;
+    this.places.delete(sessionId);
+    if (this.currentId !== sessionId) return;
+    this.currentId = null;
+    await this.beginIn(uri);
   }
 
   private async show(sessionId: string): Promise<string> {
     this.currentId = sessionId;
-    await this.memory.update(REMEMBERED, sessionId);
+    const uri = (this.places.get(sessionId) ?? likelyFolder().uri).toString();
+    await this.memory.update(REMEMBERED, { sessionId, uri } satisfies Remembered);
     this.switched.fire(this.chats.get(sessionId));
     return sessionId;
   }
@@ -156,7 +215,8 @@ export class Conversation implements vscode.Disposable {
     const shown = this.current;
     for (const sessionId of this.chats.keys()) if (sessionId !== shown?.sessionId) this.chats.delete(sessionId);
     if (shown === undefined) return;
-    const session = await client.ask("agent/session/resume", { ...place(), sessionId: shown.sessionId });
+    const { sessionId } = shown;
+    const session = await client.ask("agent/session/resume", { ...this.place(sessionId), sessionId });
     this.dispatch(shown.sessionId, { kind: "opened", session });
   }
 
@@ -166,27 +226,78 @@ export class Conversation implements vscode.Disposable {
   async prompt(text: string, images: readonly PastedImage[] = []): Promise<void> {
     const sessionId = await this.open();
     const client = await this.running();
-    const pictures = images.map((image) => ({ type: "image", ...image }) as const);
-    const blocks = [...(await resolveMentions(mentions(text))), ...pictures];
-    const waiting = { id: `prompt-${++this.sent}`, text, attached: blocks.map(attachedName) };
+    const { waiting, blocks } = await this.say("prompt", text, images);
+    const source = new vscode.CancellationTokenSource();
+    this.unheard.set(waiting.id, source);
     this.dispatch(sessionId, { kind: "prompted", waiting });
-    client.ask("agent/session/prompt", { sessionId, prompt: promptBlocks(text, blocks) }).then(
-      (result) => this.dispatch(sessionId, { kind: "answered", waitingId: waiting.id, result, at: Date.now() }),
-      (error) => {
-        const message = client.isRunning() ? sentence(error) : "The server stopped before it answered";
-        this.dispatch(sessionId, { kind: "failed", waitingId: waiting.id, message });
-      },
-    );
+    client
+      .ask("agent/session/prompt", { sessionId, prompt: blocks }, source.token)
+      .then(
+        (result) => this.answered(sessionId, waiting.id, result),
+        (error) => this.failed(sessionId, waiting.id, client.isRunning() ? sentence(error) : STOPPED),
+      )
+      .finally(() => {
+        this.unheard.delete(waiting.id);
+        source.dispose();
+      });
   }
 
-  /** Say something that the running turn hears at its next step; a turn of its own when none runs any more. */
-  async steer(text: string): Promise<void> {
+  private answered(sessionId: string, waitingId: string, result: PromptResult): void {
+    if (!this.unheard.has(waitingId)) return; // taken back
+    this.dispatch(sessionId, { kind: "answered", waitingId, result, at: Date.now() });
+    const unread = (result._meta["agent-server"].unread ?? []).map(textIn).filter((text) => text !== "");
+    if (unread.length > 0) this.returned.fire(unread.join("\n\n"));
+  }
+
+  private failed(sessionId: string, waitingId: string, message: string): void {
+    if (this.unheard.has(waitingId)) this.dispatch(sessionId, { kind: "failed", waitingId, message });
+  }
+
+  /** Take back a prompt that waits: it will not run, and its words are the person's again. */
+  withdraw(waitingId: string): void {
+    const sessionId = this.currentId;
+    const waiting = this.current?.waiting.find((one) => one.id === waitingId && one.how === "prompt");
+    const source = this.unheard.get(waitingId);
+    if (sessionId === null || waiting === undefined || source === undefined) return;
+    this.unheard.delete(waitingId);
+    source.cancel();
+    this.dispatch(sessionId, { kind: "withdrawn", waitingId });
+    this.returned.fire(waiting.text);
+  }
+
+  /**
+   * Say something to the running turn, which hears it at its next step, or drops what it says and hears it at once; a
+   * turn of its own when none runs any more.
+   */
+  async steer(how: "steer" | "redirect", text: string, images: readonly PastedImage[] = []): Promise<void> {
     const chat = this.current;
-    if (chat?.status.turnId == null || !chat.status.busy) return this.prompt(text);
+    if (chat?.status.turnId == null || !chat.status.busy) return this.prompt(text, images);
     const client = await this.running();
-    const prompt = promptBlocks(text, await resolveMentions(mentions(text)));
     const { sessionId, status } = chat;
-    await client.ask("agent/session/steer", { sessionId, mode: "steer", prompt, expectedTurnId: status.turnId });
+    const { waiting, blocks } = await this.say(how, text, images);
+    this.dispatch(sessionId, { kind: "prompted", waiting });
+    try {
+      await client.ask("agent/session/steer", {
+        sessionId,
+        mode: how,
+        prompt: blocks,
+        expectedTurnId: status.turnId,
+      });
+    } catch (error) {
+      this.dispatch(sessionId, { kind: "withdrawn", waitingId: waiting.id });
+      if (this.current?.status.turnId === status.turnId) {
+        this.returned.fire(text);
+        throw error;
+      }
+      await this.prompt(text, images); // that turn is over
+    }
+  }
+
+  private async say(how: Waiting["how"], text: string, images: readonly PastedImage[]) {
+    const pictures = images.map((image) => ({ type: "image", ...image }) as const);
+    const attached = [...(await this.mentioned.resolve(mentions(text))), ...pictures];
+    const waiting = { id: `prompt-${++this.sent}`, text, attached: attached.map(attachedName), how };
+    return { waiting, blocks: promptBlocks(text, attached) };
   }
 
   async cancel(): Promise<void> {
@@ -221,12 +332,13 @@ export class Conversation implements vscode.Disposable {
   dispose(): void {
     this.happened.dispose();
     this.switched.dispose();
+    this.returned.dispose();
   }
 }
 
-/** Sessions work in the first folder. */
-function place(): Place {
-  const folder = vscode.workspace.workspaceFolders?.[0];
-  if (folder === undefined) throw new Error("The agent works in a folder: open one first.");
-  return { uri: folder.uri.toString(), mcpServers: [] };
+const STOPPED = "The server stopped before it answered";
+
+function textIn(blocks: readonly { readonly [key: string]: unknown }[]): string {
+  const texts = blocks as unknown as readonly ContentBlock[];
+  return texts.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }

@@ -10,6 +10,7 @@ import { restartDelay } from "../server/backoff";
 import { findServer } from "../server/find";
 import { AgentClient, sentence } from "./client";
 import type { Installer } from "./installer";
+import { folders, NO_FOLDER } from "./places";
 import { settings } from "./settings";
 
 /** Characters of standard error that are kept to say why it died. */
@@ -86,9 +87,9 @@ export class Server implements vscode.Disposable {
 
   private async start(): Promise<AgentClient> {
     clearTimeout(this.retry);
-    if (vscode.workspace.workspaceFolders === undefined) {
+    if (folders().length === 0) {
       this.become({ kind: "noFolder" });
-      throw new Error("The agent works in a folder: open one first.");
+      throw new Error(NO_FOLDER);
     }
     const found = this.find();
     if (found.kind === "missing") {

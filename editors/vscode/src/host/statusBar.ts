@@ -40,6 +40,7 @@ export class StatusBar implements vscode.Disposable {
     this.item.accessibilityInformation = { label: text.replaceAll(/\$\([^)]*\)/g, "").trim() };
     const busy = this.conversation.current?.status.busy ?? false;
     void vscode.commands.executeCommand("setContext", "agent.busy", busy);
+    void vscode.commands.executeCommand("setContext", "agent.asked", this.permissions.waiting > 0);
   }
 
   private words() {

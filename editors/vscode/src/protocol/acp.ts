@@ -3,6 +3,8 @@
  * Foreign input is checked once, in `readUpdate`; everything behind it trusts the types.
  */
 
+import type { TurnEnd } from "./messages";
+
 // Aliases, not interfaces: only these fit the index signature of a JSON object.
 export type TextBlock = {
   readonly type: "text";
@@ -73,6 +75,8 @@ export interface Extra {
   readonly discarded?: string;
   readonly readOnly?: string;
   readonly damaged?: string;
+  /** Of `session_info_update`, in a replay: how the turn ended. */
+  readonly turnEnd?: TurnEnd;
 }
 
 interface Meta {
@@ -120,6 +124,14 @@ export interface ConfigOption {
   readonly options: readonly ConfigChoice[];
 }
 
+/** A command that a prompt may begin with, without its `/`. */
+export interface AvailableCommand {
+  readonly name: string;
+  readonly description: string;
+  /** What may follow the name. */
+  readonly input?: { readonly hint: string } | null;
+}
+
 interface Chunk extends Meta {
   readonly messageId?: string | null;
   readonly content: ContentBlock;
@@ -138,7 +150,8 @@ export type Update =
       readonly size: number;
       readonly cost?: { readonly amount: number; readonly currency: string } | null;
     }
-  | { readonly sessionUpdate: "session_info_update"; readonly title?: string | null }
+  | ({ readonly sessionUpdate: "session_info_update"; readonly title?: string | null } & Meta)
+  | { readonly sessionUpdate: "available_commands_update"; readonly availableCommands: readonly AvailableCommand[] }
   | { readonly sessionUpdate: "current_mode_update"; readonly currentModeId: string }
   | {
       readonly sessionUpdate: "config_option_update";
@@ -161,6 +174,7 @@ const NEEDED: { readonly [Kind in Update["sessionUpdate"]]: readonly string[] } 
   plan: ["entries"],
   usage_update: ["used", "size"],
   session_info_update: [],
+  available_commands_update: ["availableCommands"],
   current_mode_update: ["currentModeId"],
   config_option_update: ["configOptions"],
   notice: ["title"],
@@ -176,6 +190,8 @@ export function readUpdate(value: { readonly [key: string]: unknown }): Update |
 
 export interface Place {
   readonly uri: string;
+  /** Paths of further roots. */
+  readonly additionalDirectories?: readonly string[];
   readonly mcpServers: readonly never[];
 }
 
@@ -201,7 +217,8 @@ export type ForkSessionRequest = LoadSessionRequest;
 export type ForkSessionResponse = NewSessionResponse;
 
 export interface ListSessionsRequest {
-  readonly uri?: string;
+  /** Absolute; only sessions there. */
+  readonly cwd?: string;
   readonly cursor?: string;
 }
 

@@ -1,13 +1,14 @@
 /** The chat: header, transcript, what waits, input. Draws the state and keeps the end in view. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { announcement } from "../chat/announce";
 import type { ServerState, ViewCommand } from "../chat/bridge";
-import type { ChatState } from "../chat/state";
+import type { ChatState, Waiting } from "../chat/state";
 import { pendingWords } from "../chat/words";
 import { Composer } from "./composer";
 import { useGrowing } from "./growing";
 import { send } from "./host";
-import { ItemView } from "./items";
+import { Attached, ItemView } from "./items";
 import type { PageState } from "./page";
 import { Sessions } from "./sessions";
 import { Icon, IconButton } from "./text";
@@ -28,12 +29,17 @@ export function App({ page }: { readonly page: PageState }) {
     <main class="app">
       <header>
         <h2 title={chat?.title ?? ""}>{chat?.title ?? "New session"}</h2>
+        {chat?.folder != null && <span class="folder quiet">{chat.folder}</span>}
         <IconButton icon="history" label="Sessions" expanded={listing} onClick={toggle} />
         <IconButton icon="add" label="New session" onClick={() => run("agent.newSession")} />
       </header>
       {listing && <Sessions sessions={page.sessions} current={page.currentSession} close={() => setListing(false)} />}
       <Trouble server={server} />
       {chat !== null && <Transcript chat={chat} server={server} />}
+      {/* The one place that speaks by itself: the transcript changes too often for that. */}
+      <div class="hidden" role="status">
+        {chat === null ? "" : announcement(chat)}
+      </div>
       {chat !== null && <Plan chat={chat} />}
       {page.review.files.length > 0 && (
         <section class="review-bar" aria-label="Edits that wait for you">
@@ -84,8 +90,8 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
       ref={box}
       class="transcript"
       role="log"
+      aria-live="off"
       aria-label="Conversation"
-      aria-busy={chat.status.busy}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too
       tabIndex={0}
       onScroll={({ currentTarget: at }) => {
@@ -102,13 +108,10 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
           </div>
         ))}
         {chat.waiting.map((one) => (
-          <article key={one.id} class="user waiting" aria-label="Waiting prompt">
-            <div class="user-text">{one.text}</div>
-            <span class="quiet">{chat.status.busy ? "queued" : "sending"}</span>
-          </article>
+          <WaitingView key={one.id} waiting={one} busy={chat.status.busy} />
         ))}
         {chat.status.busy && (
-          <p class="status" role="status">
+          <p class="status">
             <Icon name="loading codicon-modifier-spin" /> {chat.status.label}
           </p>
         )}
@@ -119,6 +122,26 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
         )}
       </div>
     </div>
+  );
+}
+
+const WAITS = { prompt: "queued", steer: "heard at the next step", redirect: "heard now" } as const;
+
+/** What was said and is not heard yet. A prompt can be taken back. */
+function WaitingView({ waiting, busy }: { readonly waiting: Waiting; readonly busy: boolean }) {
+  return (
+    <article class="user waiting" aria-label="Waiting">
+      <div class="user-text">{waiting.text}</div>
+      <Attached names={waiting.attached} />
+      <p class="quiet">
+        {busy ? WAITS[waiting.how] : "sending"}
+        {busy && waiting.how === "prompt" && (
+          <button type="button" class="link" onClick={() => send({ kind: "withdraw", waitingId: waiting.id })}>
+            Take back
+          </button>
+        )}
+      </p>
+    </article>
   );
 }
 

@@ -1,8 +1,8 @@
 /** One part of the transcript each. */
 
 import { memo } from "preact/compat";
-import { useState } from "preact/hooks";
-import type { EndItem, Item, NoticeItem, QuestionItem, ThoughtItem, ToolItem, UserItem } from "../chat/state";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { AskItem, EndItem, Item, NoticeItem, QuestionItem, ThoughtItem, ToolItem, UserItem } from "../chat/state";
 import { duration, optionWords, tokens, toolLine } from "../chat/words";
 import { send } from "./host";
 import { Icon, IconButton, Markdown } from "./text";
@@ -24,6 +24,8 @@ export const ItemView = memo(function ItemView({ item }: { readonly item: Item }
       return <Tool item={item} />;
     case "question":
       return <Question item={item} />;
+    case "ask":
+      return <Ask item={item} />;
     case "notice":
       return <Notice item={item} />;
     case "end":
@@ -35,16 +37,22 @@ function User({ item }: { readonly item: UserItem }) {
   return (
     <article class="user" aria-label="You">
       <div class="user-text">{item.text}</div>
-      {item.attached.length > 0 && (
-        <ul class="attached" aria-label="Attached">
-          {item.attached.map((name) => (
-            <li key={name}>
-              <Icon name="paperclip" /> {name}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Attached names={item.attached} />
     </article>
+  );
+}
+
+/** What goes with a prompt. */
+export function Attached({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <ul class="attached" aria-label="Attached">
+      {names.map((name, index) => (
+        <li key={index}>
+          <Icon name={name === "image" ? "file-media" : "attach"} /> {name}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -108,31 +116,35 @@ function Tool({ item }: { readonly item: ToolItem }) {
       ))}
       {open && (
         <div class="tool-output">
-          {item.output === "" ? <p class="quiet">No output</p> : <Markdown text={item.output} />}
+          {item.output !== "" && <Markdown text={item.output} />}
+          {item.output === "" && item.diffs.length === 0 && <p class="quiet">No output</p>}
         </div>
       )}
     </div>
   );
 }
 
+function Answered({ title, answer }: { readonly title: string; readonly answer: string }) {
+  return (
+    <div class="question answered">
+      <Icon name="question" /> <span class="object">{title}</span>
+      <span class="outcome">{answer}</span>
+    </div>
+  );
+}
+
 function Question({ item }: { readonly item: QuestionItem }) {
-  const [why, setWhy] = useState<string | null>(null);
-  if (item.answer !== null) {
-    return (
-      <div class="question answered">
-        <Icon name="question" /> <span class="object">{item.title}</span>
-        <span class="outcome">{item.answer}</span>
-      </div>
-    );
-  }
+  const [why, setWhy] = useState(false);
+  if (item.answer !== null) return <Answered title={item.title} answer={item.answer} />;
   const answer = (optionId: string, feedback: string | null = null) =>
     send({ kind: "answer", id: item.id, optionId, feedback });
   const refusal = item.options.find((option) => option.kind === "reject_once");
   return (
-    <section class="question" role="alertdialog" aria-label={`The agent asks: ${item.title}`} data-question={item.id}>
+    <section class="question" aria-label={`The agent asks: ${item.title}`} data-question={item.id}>
       <h3>
-        <Icon name="question" /> {item.toolKind === "execute" ? "Run a command?" : "May it go on?"}
+        <Icon name="question" /> {QUESTIONS[item.toolKind] ?? "May it go on?"}
       </h3>
+      {item.detail !== "" && item.toolKind !== "execute" && <div class="asked">{item.title}</div>}
       <Markdown text={item.detail === "" ? item.title : item.detail} />
       <div class="buttons">
         {item.options.map((option) => (
@@ -140,39 +152,106 @@ function Question({ item }: { readonly item: QuestionItem }) {
             key={option.optionId}
             type="button"
             class={option.kind === "allow_once" ? "primary" : "secondary"}
+            title={option.name}
             onClick={() => answer(option.optionId)}
           >
-            {optionWords(option)}
+            {optionWords(option, item.title)}
           </button>
         ))}
-        {refusal !== undefined && why === null && (
-          <button type="button" class="secondary" onClick={() => setWhy("")}>
+        {refusal !== undefined && !why && (
+          <button type="button" class="secondary" onClick={() => setWhy(true)}>
             No, and say why…
           </button>
         )}
       </div>
-      {refusal !== undefined && why !== null && (
-        <form
-          class="why"
-          onSubmit={(event) => {
-            event.preventDefault();
-            answer(refusal.optionId, why.trim() === "" ? null : why.trim());
-          }}
-        >
-          <input
-            // The person has just asked for it.
-            ref={(input) => input?.focus()}
-            value={why}
-            aria-label="Why not"
-            placeholder="What should it do instead?"
-            onInput={(event) => setWhy(event.currentTarget.value)}
-          />
-          <button type="submit" class="primary">
-            Reject
-          </button>
-        </form>
+      {refusal !== undefined && why && (
+        <Words
+          label="Why not"
+          placeholder="What should it do instead?"
+          button="Reject"
+          done={(words) => answer(refusal.optionId, words === "" ? null : words)}
+        />
       )}
     </section>
+  );
+}
+
+const QUESTIONS: { readonly [Kind in ToolItem["toolKind"]]?: string } = {
+  execute: "Run a command?",
+  edit: "Change a file?",
+  delete: "Delete a file?",
+  move: "Move a file?",
+  read: "Read this?",
+  fetch: "Fetch from the network?",
+};
+
+/** A question of the model: a click on an answer, or words. */
+function Ask({ item }: { readonly item: AskItem }) {
+  if (item.answer !== null) return <Answered title={item.question} answer={item.answer} />;
+  const tell = (words: string | null) => send({ kind: "tell", id: item.id, words });
+  return (
+    <section class="question" aria-label={`The agent asks: ${item.question}`} data-question={item.id}>
+      <h3>
+        <Icon name="comment-discussion" /> A question for you
+      </h3>
+      <Markdown text={item.question} />
+      {item.options.length > 0 && (
+        <div class="buttons">
+          {item.options.map((option) => (
+            <button key={option} type="button" class="secondary" onClick={() => tell(option)}>
+              {option}
+            </button>
+          ))}
+        </div>
+      )}
+      <Words
+        label="Your answer"
+        placeholder={item.options.length === 0 ? "Your answer" : "Or in your own words"}
+        button="Answer"
+        done={(words) => words !== "" && tell(words)}
+        quiet
+      />
+      <button type="button" class="link" onClick={() => tell(null)}>
+        Do not answer
+      </button>
+    </section>
+  );
+}
+
+interface WordsProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly button: string;
+  readonly done: (words: string) => void;
+  /** It was there by itself, and does not take the keyboard. */
+  readonly quiet?: boolean;
+}
+
+function Words({ label, placeholder, button, done, quiet }: WordsProps) {
+  const [words, setWords] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (quiet !== true) input.current?.focus();
+  }, []);
+  return (
+    <form
+      class="why"
+      onSubmit={(event) => {
+        event.preventDefault();
+        done(words.trim());
+      }}
+    >
+      <input
+        ref={input}
+        value={words}
+        aria-label={label}
+        placeholder={placeholder}
+        onInput={(event) => setWords(event.currentTarget.value)}
+      />
+      <button type="submit" class="primary">
+        {button}
+      </button>
+    </form>
   );
 }
 

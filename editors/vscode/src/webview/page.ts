@@ -13,7 +13,7 @@ export interface PageState {
   readonly sessions: readonly SessionInfo[];
   readonly currentSession: string | null;
   readonly completions: { readonly query: string; readonly found: readonly Completion[] };
-  readonly composed: { readonly text: string } | null;
+  readonly composed: { readonly text: string; readonly keep: boolean } | null;
 }
 
 export const EMPTY_PAGE: PageState = {
@@ -42,6 +42,6 @@ export function receive(page: PageState, message: ToView): PageState {
     case "completions":
       return { ...page, completions: { query: message.query, found: message.found } };
     case "compose":
-      return { ...page, composed: { text: message.text } };
+      return { ...page, composed: { text: message.text, keep: message.keep } };
   }
 }

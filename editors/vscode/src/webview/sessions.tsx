@@ -1,4 +1,4 @@
-/** Stored conversations: go on with one, or delete it. */
+/** Stored conversations: go on with one or with a copy, save it as a document, delete it. */
 
 import type { SessionInfo } from "../protocol/acp";
 import { send } from "./host";
@@ -12,7 +12,13 @@ interface Props {
 
 export function Sessions({ sessions, current, close }: Props) {
   return (
-    <nav class="sessions" aria-label="Sessions">
+    <nav
+      class="sessions"
+      aria-label="Sessions"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") close();
+      }}
+    >
       {sessions.length === 0 && <p class="quiet">No sessions yet</p>}
       <ul>
         {sessions.map((session) => (
@@ -26,12 +32,27 @@ export function Sessions({ sessions, current, close }: Props) {
                 close();
               }}
             >
-              <span class="object">{session.title ?? "Untitled"}</span>
+              <span class="object" title={session.cwd}>
+                {nameOf(session)}
+              </span>
               <span class="outcome">{when(session.updatedAt)}</span>
             </button>
             <IconButton
+              icon="repo-forked"
+              label={`Fork ${nameOf(session)}`}
+              onClick={() => {
+                send({ kind: "forkSession", sessionId: session.sessionId });
+                close();
+              }}
+            />
+            <IconButton
+              icon="export"
+              label={`Export ${nameOf(session)}`}
+              onClick={() => send({ kind: "exportSession", sessionId: session.sessionId })}
+            />
+            <IconButton
               icon="trash"
-              label={`Delete ${session.title ?? "Untitled"}`}
+              label={`Delete ${nameOf(session)}`}
               onClick={() => send({ kind: "deleteSession", sessionId: session.sessionId })}
             />
           </li>
@@ -39,6 +60,10 @@ export function Sessions({ sessions, current, close }: Props) {
       </ul>
     </nav>
   );
+}
+
+function nameOf(session: SessionInfo): string {
+  return session.title ?? "Untitled";
 }
 
 function when(iso: string | null | undefined): string {
