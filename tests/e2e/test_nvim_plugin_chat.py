@@ -65,6 +65,29 @@ def test_names_of_files_and_commands_are_completed_in_the_prompt(tmp_path: Path)
         assert files == ["@deep_name.txt"]
 
 
+def test_commands_of_the_server_are_completed_and_ours_come_first(tmp_path: Path) -> None:
+    with editor(Desk.at(tmp_path, a__txt=TEXT), {"text": "Hello."}) as nvim:
+        nvim.open("a.txt")
+        nvim.command("Agent")
+        nvim.wait('vim.bo.filetype == "agent-prompt"')
+        offered = nvim.lua(
+            """
+            local session = require("agent.session")
+            local commands = {
+              { name = "compact", description = "shorten", input = { hint = "what to keep" } },
+              { name = "undo", description = "not ours" },
+            }
+            local update = { sessionUpdate = "available_commands_update", availableCommands = commands }
+            session.on_update({ sessionId = session.current().id, seq = 1, update = update })
+            local items = {}
+            for _, item in ipairs(require("agent.complete").items("/")) do items[item.word] = item.menu end
+            return items"""
+        )
+
+        assert offered["/compact"] == "what to keep: shorten"
+        assert offered["/undo"].startswith("take files, the conversation or both back")
+
+
 def test_thoughts_and_output_are_folded_and_a_call_is_one_line(tmp_path: Path) -> None:
     steps = (
         {**shell("echo first; echo second"), "thinking": "Let me see.\nYes."},

@@ -94,12 +94,22 @@ function M._word()
   return start, word
 end
 
+--- Ours and the server's; of two with one name, ours.
 ---@private
 ---@return { name: string, description: string }[]
 function M._commands()
   local current = session.current()
-  local commands = vim.deepcopy(require("agent.command").slash_commands())
-  return vim.list_extend(commands, current and current.transcript.commands or {})
+  local ours = require("agent.command").slash_commands()
+  local commands, names = {}, {}
+  for _, command in ipairs(vim.list_extend(ours, current and current.transcript.commands or {})) do
+    if not names[command.name] then
+      names[command.name] = true
+      local hint = vim.tbl_get(command, "input", "hint")
+      local about = hint and ("%s: %s"):format(hint, command.description) or command.description
+      table.insert(commands, { name = command.name, description = about })
+    end
+  end
+  return commands
 end
 
 ---@private
