@@ -43,6 +43,9 @@ def _found(base: Sequence[int], new: Sequence[int]) -> list[Change]:
             if gap.end > gap.start or gap.new_end > gap.new_start:
                 found.append(gap)
             continue
+        if _have_nothing_in_common(base, new, gap):  # most gaps: a few lines written anew
+            found.append(gap)
+            continue
         anchors = _anchors(base, new, gap)
         if anchors:
             pending += _between(anchors, gap)
@@ -58,6 +61,12 @@ def _trim(base: Sequence[int], new: Sequence[int], gap: Change) -> Change:
     while start < end and new_start < new_end and base[end - 1] == new[new_end - 1]:
         end, new_end = end - 1, new_end - 1
     return Change(start, end, new_start, new_end)
+
+
+def _have_nothing_in_common(base: Sequence[int], new: Sequence[int], gap: Change) -> bool:
+    if gap.end - gap.start == gap.new_end - gap.new_start == 1:
+        return True  # they differ, or they would have been trimmed
+    return set(base[gap.start : gap.end]).isdisjoint(new[gap.new_start : gap.new_end])
 
 
 def _anchors(base: Sequence[int], new: Sequence[int], gap: Change) -> list[tuple[int, int]]:

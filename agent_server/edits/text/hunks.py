@@ -32,12 +32,8 @@ def hunks(base: str, new: str) -> tuple[Hunk, ...]:
 
 
 def _name(*parts: tuple[str, ...]) -> str:
-    digest = sha256()
-    for part in parts:
-        for line in part:
-            digest.update(line.encode("utf-8", "surrogatepass") + b"\1")
-        digest.update(b"\2")
-    return f"h{digest.hexdigest()[:12]}"
+    told = "".join("".join((*(f"{line}\1" for line in part), "\2")) for part in parts)
+    return f"h{sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def apply_hunks(base: str, hunks: Sequence[Hunk], accepted: Container[str]) -> str:

@@ -71,7 +71,9 @@ def test_difflib_never_sees_thousands_of_equal_lines(monkeypatch: pytest.MonkeyP
             super().__init__(isjunk, a, b, autojunk=autojunk)
 
     monkeypatch.setattr(module, "SequenceMatcher", Watched)
+    assert patched(["a", "b", "a"], ["b", "a", "b"]) == ["b", "a", "b"]
+    assert pairs == [4]  # it does see what is small
     base = ["}"] * 3000 + ["x", "x"] + ["}"] * 3000
     new = ["q", "q"] + ["}"] * 3000 + ["y"] + ["}"] * 2990
     assert patched(base, new) == new
-    assert max(pairs) <= module.DIFFLIB_PAIRS
+    assert max(pairs, default=0) <= module.DIFFLIB_PAIRS
