@@ -6,6 +6,7 @@ to a folder (Windows), the path is resolved again right before use.
 """
 
 import os
+import re
 import stat
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -30,6 +31,8 @@ _LEAF = (
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
+
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]) *(\..*)?", re.IGNORECASE)
 
 
 @frozen
@@ -64,7 +67,14 @@ def _problem(path: str) -> str | None:
         return (
             f"{path}: ~ is not expanded; use a path relative to the workspace, or an absolute one"
         )
+    if os.name == "nt" and names_device(path):
+        return f"{path} names a device on this system, not a file"
     return None
+
+
+def names_device(path: str) -> bool:
+    """Whether Windows takes a step of the path for a device, whatever folder it is in and whatever its ending."""
+    return any(_DEVICE.fullmatch(step) for step in re.split(r"[/\\]", path))
 
 
 def _resolved(cwd: str, path: str) -> Place:
