@@ -3,6 +3,8 @@ start with and what must be on disk when they end.
 """
 
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,9 +98,83 @@ def test_an_edit_is_judged_hunk_by_hunk_and_a_command_is_asked_about(lab: Lab) -
 
 
 def test_a_whole_review_is_done_by_keys(lab: Lab) -> None:
-    workspace = lab.play("review.keys", [CHANGE, {"text": "Done."}], files=FILES)
+    hushed = {"agent.review.open": "never"}
+
+    workspace = lab.play("review.keys", [CHANGE, {"text": "Done."}], files=FILES, settings=hushed)
 
     assert (workspace / "dates.py").read_text() == changed(PATTERN, BRANCH, FORMATTING)
+
+
+PATCH = """\
+*** Begin Patch
+*** Update File: {one}/a.py
+@@
+-a = 1
++proposed = 1
+*** Add File: {two}/b.py
++b = 1
+*** Delete File: {out}/c.py
+*** End Patch
+"""
+
+
+def test_several_files_are_judged_one_by_one_with_the_persons_own_changes(
+    lab: Lab, tmp_path: Path
+) -> None:
+    one, two = (lab.run / "review.several/workspace" / name for name in ("one", "two"))
+    (tmp_path / "c.py").write_text("c = 1\n")
+    patch = PATCH.format(one=one, two=two, out=tmp_path)
+    script = [
+        {"calls": [{"name": "patch", "arguments": {"patch": patch}}]},
+        {"text": "Done.", "expect": "others use it"},
+    ]
+
+    lab.play(
+        "review.several",
+        script,
+        files={"one/a.py": "a = 1\n", "two/x.py": ""},
+        folders=["one", "two"],
+    )
+
+    assert (one / "a.py").read_text() == "proposed = 1\nmine = 1\n"
+    assert (two / "b.py").read_text() == "b = 1\n"
+    assert (tmp_path / "c.py").read_text() == "c = 1\n"
+
+
+def _edit(path: str, old: str, new: str) -> dict[str, Any]:
+    edits = [{"old_text": old, "new_text": new}]
+    return {"calls": [{"name": "edit", "arguments": {"path": path, "edits": edits}}]}
+
+
+def test_edits_of_a_turn_are_listed_when_made_and_asked_about_at_its_end(lab: Lab) -> None:
+    script = [
+        _edit("broken.json", "1 ", "1, "),
+        {"delay_ms": 2500, **_edit("broken.json", "2,", "2")},
+        {"text": "Done."},
+    ]
+
+    workspace = lab.play(
+        "review.staged",
+        script,
+        files={"broken.json": '{"a": 1 "b": 2,}\n'},
+        settings={"agent.review.when": "turn"},
+    )
+
+    assert (workspace / "broken.json").read_text() == '{"a": 1, "b": 2}\n'
+
+
+def test_an_edit_of_a_file_that_moved_underneath_is_not_forced_in(lab: Lab) -> None:
+    workspace = lab.play("review.conflict", [CHANGE, {"text": "Done."}], files=FILES)
+
+    assert (workspace / "dates.py").read_text() == DATES.replace(
+        "datetime\n", "datetime, time\n", 1
+    )
+
+
+def test_a_checkpoint_is_looked_at_restored_and_that_undone(lab: Lab) -> None:
+    workspace = lab.play("review.back", [CHANGE, {"text": "Done."}], files=FILES)
+
+    assert (workspace / "dates.py").read_text() == changed(*HUNKS)
 
 
 def test_escape_ends_an_answer_and_keeps_what_was_said(lab: Lab) -> None:

@@ -146,6 +146,7 @@ def started(run: Path, folder: Path) -> Generator[Lab]:
         "LAB": str(folder),
         "CHROMIUM": shutil.which("chromium") or "",
         "AGENT_SERVER_HOME": str(run / "state"),
+        **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
         "EXTENSIONS_GALLERY": json.dumps(
             {"serviceUrl": "", "itemUrl": "", "resourceUrlTemplate": ""}
         ),

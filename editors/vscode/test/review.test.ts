@@ -144,6 +144,8 @@ describe("a review", () => {
     expect(summarise(staged, "s1").edits).toBe(0);
     expect(applyReview(staged, { kind: "state", told }).size).toBe(0);
     expect(applyReview(staged, { kind: "lost" }).size).toBe(0);
+    const asked = applyReview(staged, { kind: "proposed", told: { ...PROPOSED, txn: "x2" } });
+    expect([...asked.keys()]).toEqual(["x2"]);
   });
 
   test("that is told anew keeps the decisions on the same lines, and the person's text", () => {

@@ -25,7 +25,8 @@ async function play({ story, url, place }) {
   } catch (error) {
     await workbench.shot(`${place}/failed.png`).catch(() => undefined);
     writeFileSync(`${place}/page.log`, workbench.said.join("\n"));
-    return error.stack ?? String(error);
+    const told = await workbench.notifications().catch(() => "");
+    return [error.stack ?? String(error), told === "" ? "" : `VS Code told: ${told}`].join("\n\n").trim();
   } finally {
     await workbench.close();
   }

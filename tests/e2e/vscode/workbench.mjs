@@ -67,6 +67,7 @@ export class Workbench {
 
   /** Answer a box that asks for words. */
   async answer(words) {
+    await this.asked();
     await this.type(words);
     await this.page.keyboard.press("Enter");
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
@@ -74,9 +75,19 @@ export class Workbench {
 
   /** Pick one of a list: the first that has those words. */
   async pick(words) {
+    await this.asked();
     await this.type(words);
     await this.page.locator(ROW, { hasText: words }).first().waitFor();
     await this.page.keyboard.press("Enter");
+  }
+
+  /** Until a box asks that is not the palette, which is on its way out. */
+  async asked() {
+    const isOther = (wanted) => {
+      const input = document.querySelector(wanted);
+      return input !== null && input.checkVisibility() && !input.value.startsWith(">");
+    };
+    await this.page.waitForFunction(isOther, QUICK_INPUT);
   }
 
   async type(words) {
@@ -107,16 +118,43 @@ export class Workbench {
     return this.page.locator(".notification-toast", { hasText: words });
   }
 
-  /** A row of the tree of that view. */
-  row(view, words) {
-    return this.page.locator(`.pane:has([aria-label^="${view}"]) .monaco-list-row`, { hasText: words }).first();
+  /** A row of "Proposed changes". */
+  row(words) {
+    return this.page
+      .locator(".pane", { hasText: "Proposed changes" })
+      .locator(".monaco-list-row", { hasText: words })
+      .first();
+  }
+
+  /** From the menu of a line's number, in the diff in front. */
+  async gutter(line, title) {
+    const { y, height } = await this.right.locator(".view-line", { hasText: line }).first().boundingBox();
+    const { x, width } = await this.right.locator(".line-numbers").first().boundingBox();
+    await this.page.mouse.click(x + width / 2, y + height / 2, { button: "right" });
+    await this.page.locator(".context-view .action-menu-item, .shadow-root-host").first().waitFor();
+    await this.page.getByRole("menuitem", { name: title }).click();
+  }
+
+  /** Until something outside of the page is so. */
+  async until(holds) {
+    for (const end = Date.now() + WAIT_MS; !holds(); ) {
+      if (Date.now() > end) throw new Error(`not so after ${WAIT_MS / 1000} s: ${holds}`);
+      await this.page.waitForTimeout(50);
+    }
   }
 
   /** The chat's page, inside its two frames. */
   async chat() {
     for (;;) {
       for (const frame of this.page.frames()) {
-        if (frame !== this.page.mainFrame() && (await frame.locator("#chat > .app").count().catch(() => 0))) return frame;
+        if (
+          frame !== this.page.mainFrame() &&
+          (await frame
+            .locator("#chat > .app")
+            .count()
+            .catch(() => 0))
+        )
+          return frame;
       }
       await this.page.waitForTimeout(50);
     }
@@ -144,9 +182,22 @@ export class Workbench {
     return this.page.locator(".monaco-diff-editor .editor.modified");
   }
 
+  /** Until the keyboard is in the right side of that diff. */
+  async inDiff(title, text) {
+    await this.page.locator(".tab.active", { hasText: title }).waitFor();
+    await this.right.locator(".view-line", { hasText: text.replaceAll(" ", "\u00a0") }).first().waitFor();
+    await this.focused(".monaco-diff-editor .editor.modified");
+  }
+
   /** Until the keyboard is in such an element. */
   async focused(selector) {
     await this.page.waitForFunction((wanted) => document.activeElement?.closest(wanted) != null, selector);
+  }
+
+  /** All that VS Code has told and nobody has closed. */
+  async notifications() {
+    await this.page.locator("[id='status.notifications']").click({ timeout: 1_000 });
+    return this.page.locator(".notifications-center").innerText({ timeout: 1_000 });
   }
 
   async shot(path) {

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Review, ReviewFile } from "../review/model";
 import { isDone, isOpen, isStaged } from "../review/model";
 import { counts, openFiles } from "../review/shown";
-import { folderOf, stateWords } from "../review/words";
+import { folderOf, kindWords, stateWords } from "../review/words";
 import type { Reviews, Subject } from "./reviews";
 
 interface Node {
@@ -44,16 +44,17 @@ export class ProposalTree implements vscode.TreeDataProvider<Node>, vscode.FileD
     const item = new vscode.TreeItem(uri);
     const { added, removed } = counts(file);
     const subject: Subject = { txn: review.txn, uri: file.uri };
-    const kind = file.kind === "edit" ? "" : ` · ${file.kind}`;
-    const state = `+${added} −${removed}${kind} · ${stateWords(review, file)}`;
-    item.description = [state, folderOf(uri.path, folders())].filter((part) => part !== "").join(" · ");
+    const state = stateWords(review, file);
+    const kind = kindWords(file);
+    const words = [`+${added} −${removed}`, kind, state, folderOf(uri.path, folders())];
+    item.description = words.filter((part) => part !== "" && part !== null).join(" · ");
     item.tooltip = [vscode.workspace.asRelativePath(uri), file.message ?? review.reason]
       .filter((line) => line !== null)
       .join("\n");
     item.contextValue = isOpen(review) ? "open" : isDone(review) ? "done" : "settled";
     item.command = { command: "agent.showProposal", title: "Open the diff", arguments: [subject] };
     item.accessibilityInformation = {
-      label: `${item.tooltip}, ${added} lines added, ${removed} removed${kind}, ${stateWords(review, file)}`,
+      label: `${item.tooltip}, ${added} lines added, ${removed} removed, ${kind === null ? state : `${kind}, ${state}`}`,
     };
     return item;
   }

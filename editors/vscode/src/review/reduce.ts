@@ -30,7 +30,7 @@ const KEPT = 20;
 export function applyReview(reviews: Reviews, event: ReviewEvent): Reviews {
   switch (event.kind) {
     case "proposed":
-      return put(reviews, begin(event.told, reviews.get(event.told.txn)));
+      return put(collect(reviews, event.told), begin(event.told, reviews.get(event.told.txn)));
     case "state":
       return trim(change(reviews, event.told.txn, (review) => follow(review, event.told)));
     case "resolved":
@@ -49,6 +49,15 @@ export function applyReview(reviews: Reviews, event: ReviewEvent): Reviews {
     case "lost":
       return lost(reviews);
   }
+}
+
+/** What was staged leaves once it is asked about: as a part of that. */
+function collect(reviews: Reviews, { review, sessionId, files }: EditProposed): Reviews {
+  if (review !== "ask") return reviews;
+  const asked = new Set(files.map((file) => file.uri));
+  const isCollected = (one: Review) =>
+    isStaged(one) && one.sessionId === sessionId && one.files.every((file) => asked.has(file.uri));
+  return new Map([...reviews].filter(([, one]) => !isCollected(one)));
 }
 
 /** A proposal, anew or for the first time: what was decided and edited of it stays while it means the same lines. */

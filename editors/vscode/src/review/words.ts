@@ -24,8 +24,16 @@ export function stateWords(review: Review, file: ReviewFile): string {
   if (isDone(review)) return "applied";
   if (!isOpen(review)) return review.state;
   if (file.edited !== null) return "changed by you";
-  return file.hunks.length === 0 ? "waiting" : `${undecided(file)} of ${file.hunks.length} waiting`;
+  const inHunks = file.kind === "edit" && file.hunks.length > 0;
+  return inHunks ? `${undecided(file)} of ${file.hunks.length} waiting` : "waiting";
 }
+
+/** What happens to the file itself; null when only its text changes. */
+export function kindWords({ kind }: ReviewFile): string | null {
+  return KINDS[kind];
+}
+
+const KINDS = { edit: null, create: "new", delete: "deleted", rename: "renamed" } as const;
 
 export interface Folder {
   readonly name: string;

@@ -1,5 +1,9 @@
-// Reviewing: by mouse and by keys.
+// Reviewing: by mouse and by keys, in one file and several, now and at the end of the turn, in peace and in conflict.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { noSeriousViolation } from "../workbench.mjs";
+
+const PROPOSED = "Proposed changes";
 
 /** From the palette: stream, tool calls, a diff judged hunk by hunk, a command asked about. */
 export async function review(w) {
@@ -9,9 +13,11 @@ export async function review(w) {
   await chat.locator(".tool.completed", { hasText: "search" }).waitFor();
   await w.tab("dates.py (proposed)").waitFor();
   await w.status(/edit to review/);
+  await w.tab("dates.py").locator(".monaco-icon-label[class*=decoration]").waitFor(); // marked
   await w.lens("Accept").first().click();
   await w.note("Accepted · 1 of 4").waitFor();
-  await w.lens("Reject").last().click(); // the fourth
+  await w.right.locator(".cgmr").nth(1).waitFor(); // the gutter's marks
+  await w.gutter("format_date", "Reject hunk"); // the fourth
   await w.lens("4 of 4").waitFor({ state: "detached" });
   await chat.locator(".review-bar", { hasText: "2 edits in 1 file" }).waitFor();
   await chat.getByRole("button", { name: "Accept all" }).click();
@@ -24,18 +30,19 @@ export async function review(w) {
   await noSeriousViolation(chat);
 }
 
-/** From a selection, without a mouse: a file that is not open, a whole review by keys. */
+/** From a selection, without a mouse: a file that is not open, a whole review by keys, begun in the tree. */
 export async function keys(w) {
   await w.openFile("other.py");
   await w.press("Control+a");
   await w.page.locator(".statusbar-item", { hasText: "selected" }).waitFor();
   await w.press("Control+Alt+k");
   await w.answer("Make parse_date accept ISO weeks");
-  await w.tab("dates.py (proposed)").waitFor();
-  const chat = await w.chat();
-  await chat.locator(".attached", { hasText: "other.py" }).waitFor();
+  await w.status(/edit to review/);
+  await (await w.chat()).locator(".attached", { hasText: "other.py" }).waitFor();
+  await w.command(`Focus on ${PROPOSED} View`);
+  await w.row("dates.py").waitFor();
+  await w.press("ArrowDown", "Enter");
   await w.lens("1 of 4").waitFor();
-  await w.press("Control+Alt+r");
   await w.focused(".monaco-diff-editor");
   await w.press("Alt+n");
   await w.lens("1 of 4").waitFor({ state: "detached" });
@@ -43,6 +50,94 @@ export async function keys(w) {
   await w.note("Accepted").waitFor();
   await w.press("Alt+Shift+y");
   await w.tab("dates.py (proposed)").waitFor({ state: "detached" });
-  await chat.locator(".tool.completed", { hasText: "edit" }).waitFor();
+  await w.row("dates.py").getByText("applied").waitFor();
   await w.focused(".monaco-editor"); // back where the person was
+}
+
+/** Several files in two roots and outside: one is changed, saved and taken, one is created, one rejected with a reason. */
+export async function several(w) {
+  await w.ask("Change them all");
+  await w.tab("a.py (proposed)").waitFor();
+  await w.command(`Focus on ${PROPOSED} View`);
+  await w.row("a.py").getByText("+1 −1 · 1 of 1 waiting · one").waitFor();
+  await w.row("b.py").getByText("+1 −0 · new · waiting · two").waitFor();
+  await w.row("c.py").waitFor();
+  await w.tab("a.py (proposed)").click();
+  await w.right.locator(".view-line", { hasText: "proposed" }).click();
+  await w.press("Control+End");
+  await w.page.keyboard.type("mine = 1\n");
+  await w.lens("Accept with your changes").waitFor();
+  await w.row("a.py").getByText("changed by you").waitFor();
+  await w.press("Control+s");
+  await w.page.locator(".tab.dirty").waitFor({ state: "detached" });
+  await w.press("Alt+Shift+y");
+  await w.inDiff("b.py (proposed, new)", "b = 1");
+  await w.press("Alt+Shift+y");
+  await w.tab("c.py (to be deleted)").waitFor();
+  await w.command("Agent: Reject file, and say why…");
+  await w.answer("others use it");
+  await w.tab("c.py").waitFor({ state: "detached" });
+  await w.command("Agent: Open chat");
+  await (await w.chat()).locator(".message", { hasText: "Done" }).waitFor();
+}
+
+/** Edits of a turn are listed as they are made and asked about when it ends; begun by a quick fix. */
+export async function staged(w, place) {
+  await w.openFile("broken.json");
+  await w.page.locator(".squiggly-error").first().waitFor();
+  await w.press("F8", "Escape", "Control+.");
+  await w.page.locator(".action-widget", { hasText: "Fix with the agent" }).waitFor();
+  await w.page.locator(".action-widget .monaco-list-row", { hasText: "Fix with the agent" }).first().click();
+  const chat = await w.chat();
+  await chat.locator(".user", { hasText: "Fix this problem in @broken.json" }).waitFor();
+  await w.command(`Focus on ${PROPOSED} View`);
+  await w.row("broken.json").getByText("staged").waitFor();
+  assert.equal(await w.tab("broken.json (proposed)").count(), 0);
+  await w.tab("broken.json (proposed)").waitFor();
+  await w.row("broken.json").getByText("waiting").waitFor();
+  await w.row("staged").waitFor({ state: "detached" });
+  await w.command("Agent: Accept all, and choose how far that goes…");
+  await w.pick("This time only");
+  await w.row("broken.json").getByText("applied").waitFor();
+  assert.equal(await w.tab("broken.json (proposed)").count(), 0);
+  await w.tab("broken.json").click();
+  await w.press("Control+s"); // an edit of an open file is not saved for the person
+  await w.until(() => readFileSync(`${place}/workspace/broken.json`, "utf8").includes("1,"));
+}
+
+/** The file changes under the proposal: what still fits is not forced, the merge editor shows all three. */
+export async function conflict(w) {
+  await w.openFile("dates.py");
+  await w.ask("Make parse_date accept ISO weeks");
+  await w.tab("dates.py (proposed)").waitFor();
+  await w.tab("dates.py").click();
+  await w.page.locator(".view-line", { hasText: "datetime" }).first().click();
+  await w.press("End");
+  await w.page.keyboard.type(", time");
+  await w.command("Agent: Accept all proposed edits");
+  await w.toast("was not applied").getByText("Merge").click();
+  await w.page.locator(".merge-editor").waitFor();
+}
+
+/** Back: a checkpoint previewed, restored, and that undone; one hunk of an edit taken back in its diff. */
+export async function back(w, place) {
+  const text = () => readFileSync(`${place}/workspace/dates.py`, "utf8");
+  const chat = await w.ask("Make parse_date accept ISO weeks");
+  await w.tab("dates.py (proposed)").waitFor();
+  await w.command("Agent: Accept all, and choose how far that goes…");
+  await w.pick("In this session");
+  await chat.locator(".message", { hasText: "Done" }).waitFor();
+  const edited = text();
+
+  await w.command("Agent: Go back to a checkpoint…");
+  await w.pick("Make parse_date");
+  await w.page.locator(".multiDiffEntry, .multi-diff-root-floating-element").first().waitFor();
+  await w.pick("Restore the files");
+  await w.toast("The files are as they were").waitFor();
+  assert.notEqual(text(), edited);
+  await w.toast("The files are as they were").getByText("Undo").click();
+  await w.until(() => text() === edited);
+
+  await w.command("Agent: Show the changes of the last edit");
+  await w.lens("Undo").first().waitFor();
 }
