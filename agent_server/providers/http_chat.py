@@ -21,13 +21,8 @@ from agent_server.loop.ports import Piece, Request
 from agent_server.providers import faults, wire
 from agent_server.providers.assemble import Assembler
 from agent_server.providers.fragments import Json
-from agent_server.providers.http_clients import (
-    Answer,
-    BrokenOff,
-    HttpClients,
-    Unreachable,
-    Unusable,
-)
+from agent_server.providers.http_clients import Answer, HttpClients
+from agent_server.providers.http_errors import BrokenOff, Unreachable, Unusable
 from agent_server.providers.keys import Key
 from agent_server.providers.prices import Price
 from agent_server.providers.sse import SseDecoder

@@ -1,47 +1,35 @@
-"""The HTTP client of the `http` engine: a pool of connections for each place that models are reached at.
+"""The HTTP client of the `http` engine: connections, kept for the next request, shared by all sessions.
 
-The only module that knows httpcore2, the half of httpx2 that opens connections and speaks HTTP/1.1. Its other half
-(redirects, cookies, forms, several ways of logging in) is nothing that a model's API asks for, and costs a start 25 ms.
+A model's API asks for little of HTTP: a body goes there, an answer comes in pieces. What a general client adds to that
+costs a start 20 to 35 ms (`docs/decisions/0006-start.md`), so the protocol is h11's and the sockets are anyio's.
+`http_connection` joins them, `http_way` knows proxies and certificates, and here it is decided which connection serves
+which request.
 """
 
 from __future__ import annotations
 
-import base64
-import ipaddress
-import os
-import sys
-import threading
 import zlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult
 
+import anyio
 from anyio import to_thread
 
 from agent_server.frozen import frozen
+from agent_server.providers.http_address import Headers, host, login, split
+from agent_server.providers.http_errors import BrokenOff, Unusable
 from agent_server.version import __version__
 
-if (
-    TYPE_CHECKING
-):  # a library of 30 ms, not a cycle: nothing here is needed before the first request
-    import httpcore2
+if TYPE_CHECKING:  # imported with the first connection; no cycle
+    from agent_server.providers.http_connection import Connection
+    from agent_server.providers.http_way import Way
 
 IDLE_CONNECTIONS = 20
+"""Kept for each place."""
 IDLE_S = 5.0
 """How long a connection is kept for the next request; servers close them after not much more."""
-
-
-class Unreachable(Exception):
-    """No connection came to be."""
-
-
-class Unusable(Exception):
-    """The address is none, or a header cannot be sent; its words do not repeat it, for it may be a key."""
-
-
-class BrokenOff(Exception):
-    """The connection ended, or what came over it is no HTTP, before the answer was whole."""
 
 
 @frozen
@@ -51,29 +39,32 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     """By their names in lower case."""
-    _body: httpcore2.Response
+    _connection: Connection
 
     async def chunks(self) -> AsyncGenerator[bytes]:
         """The body as it comes, unpacked; once."""
         # We ask for `identity`; some servers compress whatever they are asked for.
         packed = self.headers.get("content-encoding", "identity") in ("gzip", "deflate")
         unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
-        async for data in self._body.aiter_stream():
-            yield data if unpacker is None else unpacker.decompress(data)
+        async for data in self._connection.body():
+            try:
+                yield data if unpacker is None else unpacker.decompress(data)
+            except zlib.error as error:
+                raise BrokenOff(str(error)) from error
 
 
 class HttpClients:
     """Owns the connections. Close it when the last session is closed."""
 
     def __init__(self) -> None:
-        self._pools: dict[tuple[str, str], httpcore2.AsyncConnectionPool] = {}
-        self._making = threading.Lock()
-        """The first request may come while `warm` still makes its pool."""
+        self._ways: dict[tuple[str, str], Way] = {}
+        self._idle: dict[tuple[str, str], list[tuple[Connection, float]]] = {}
+        """By scheme and host; with each the time since which it rests, the oldest first."""
 
     async def warm(self, url: str) -> None:
-        """Make the pool for this place before the first request asks for it."""
+        """Import and look up what the first request would wait for."""
         with suppress(Unusable):  # said when it is asked for
-            await self._pool(_split(url))
+            await self._way(split(url))
 
     @asynccontextmanager
     async def post(
@@ -86,129 +77,77 @@ class HttpClients:
         Raises:
             Unreachable, Unusable, BrokenOff: also out of the block, while the body is read.
         """
-        parts = _split(url)
-        sent, pool = _headers(parts, headers), await self._pool(parts)
-        import httpcore2  # here and in `_made` only, see there
-
-        limits = {"timeout": {"connect": connect_s}}
+        parts = split(url)
+        sent, target = _headers(parts, headers, len(body)), _target(parts)
+        way = await self._way(parts)
+        if way.asks_proxy:
+            target, sent = f"http://{host(parts)}{target}", [*sent, *way.known_to_proxy]
+        connection = await self._connection(parts, way, connect_s)
         try:
-            async with pool.stream(
-                "POST", url, headers=sent, content=body, extensions=limits
-            ) as response:
-                yield Answer(response.status, _by_name(response), response)
-        except (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.ProxyError) as error:
-            raise Unreachable(str(error) or type(error).__name__) from error
-        except (httpcore2.UnsupportedProtocol, httpcore2.LocalProtocolError) as error:
-            raise Unusable(type(error).__name__) from None
-        except (
-            httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, zlib.error,
-        ) as error:  # fmt: skip
-            raise BrokenOff(str(error) or type(error).__name__) from error
+            status, received = await connection.ask("POST", target, sent, body)
+            names = {name.decode("latin-1"): value.decode("latin-1") for name, value in received}
+            yield Answer(status, names, connection)
+        finally:
+            await self._left(parts, connection)
 
-    async def _pool(self, parts: SplitResult) -> httpcore2.AsyncConnectionPool:
-        place = (parts.scheme, parts.netloc)
-        return self._pools.get(place) or await to_thread.run_sync(self._make, place, parts)
+    async def _way(self, parts: SplitResult) -> Way:
+        place = (parts.scheme, host(parts))
+        if place not in self._ways:
+            self._ways[place] = await to_thread.run_sync(_way, parts)
+        return self._ways[place]
 
-    def _make(self, place: tuple[str, str], parts: SplitResult) -> httpcore2.AsyncConnectionPool:
-        with self._making:
-            if place not in self._pools:
-                self._pools[place] = _made(parts)
-            return self._pools[place]
+    async def _connection(self, parts: SplitResult, way: Way, connect_s: float) -> Connection:
+        idle = self._idle.setdefault((parts.scheme, host(parts)), [])
+        while idle:
+            kept, since = idle.pop()
+            if since + IDLE_S > anyio.current_time() and not kept.stale:
+                return kept
+            await kept.close()
+        return await way.connection(connect_s)
+
+    async def _left(self, parts: SplitResult, connection: Connection) -> None:
+        idle, now = self._idle.setdefault((parts.scheme, host(parts)), []), anyio.current_time()
+        while idle and idle[0][1] + IDLE_S <= now:
+            await idle.pop(0)[0].close()
+        if connection.at_rest() and len(idle) < IDLE_CONNECTIONS:
+            idle.append((connection, now))
+        else:
+            await connection.close()
 
     async def aclose(self) -> None:
         """Close every connection."""
-        pools, self._pools = list(self._pools.values()), {}
-        for pool in pools:
-            await pool.aclose()
+        idle, self._idle = list(self._idle.values()), {}
+        for connection, _ in (one for each in idle for one in each):
+            await connection.close()
 
 
-def _made(parts: SplitResult) -> httpcore2.AsyncConnectionPool:
-    # Imported with the first pool: 30 ms that no start should pay.
-    import httpcore2
+def _way(parts: SplitResult) -> Way:
+    from agent_server.providers.http_way import way  # h11 and ssl: 7 ms that no start should pay
 
-    return httpcore2.AsyncConnectionPool(
-        # Read once, and not for plain HTTP: the certificates cost 50 ms.
-        ssl_context=None if parts.scheme == "http" else httpcore2.default_ssl_context(),
-        proxy=_proxy(parts),
-        max_connections=None,
-        max_keepalive_connections=IDLE_CONNECTIONS,
-        keepalive_expiry=IDLE_S,
-    )
+    return way(parts)
 
 
-def _proxy(parts: SplitResult) -> httpcore2.Proxy | None:
-    """The one that the environment, or the settings of macOS and Windows, put before this place."""
-    named = any(name.lower().endswith("_proxy") for name in os.environ)
-    # A proxy of the environment cannot reach this machine's own servers.
-    if _is_loopback(parts.hostname or "") or not (named or sys.platform in ("darwin", "win32")):
-        return None
-    from urllib.request import getproxies, proxy_bypass  # 10 ms, for the few who have one
-
-    known = getproxies()
-    found = known.get(parts.scheme) or known.get("all")
-    if not found or proxy_bypass(parts.netloc.rpartition("@")[2]):
-        return None
-    import httpcore2  # see `_made`
-
-    url = urlsplit(found if "://" in found else f"http://{found}")
-    if url.scheme not in ("http", "https"):
-        raise Unusable(f"a {url.scheme} proxy in the environment")
-    login = (
-        (unquote(url.username).encode(), unquote(url.password or "").encode())
-        if url.username
-        else None
-    )
-    return httpcore2.Proxy(f"{url.scheme}://{url.netloc.rpartition('@')[2]}", auth=login)
+def _target(parts: SplitResult) -> str:
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def _split(url: str) -> SplitResult:
-    """The address in its parts.
-
-    Raises:
-        Unusable: it is none.
-    """
-    try:
-        parts = urlsplit(url.encode("ascii").decode())
-        if parts.hostname and (parts.port is None or parts.port):
-            return parts
-    except ValueError:  # also what is not ASCII
-        pass
-    raise Unusable("no address")
-
-
-def _headers(parts: SplitResult, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+def _headers(parts: SplitResult, headers: Mapping[str, str], length: int) -> Headers:
     """What is sent: those given, and our own.
 
     Raises:
         Unusable: one cannot be written.
     """
     own = {
-        "Host": parts.netloc.rpartition("@")[2],
+        "Host": host(parts),
         "User-Agent": f"agent-server/{__version__}",
         "Accept-Encoding": "identity",  # pieces of text, each at once: packing them gains nothing
+        "Content-Length": str(length),
     }
-    if parts.username is not None:
-        login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        own["Authorization"] = f"Basic {base64.b64encode(login.encode()).decode()}"
     try:
-        return [
+        given = [
             (name.encode("ascii"), value.encode("ascii"))
             for name, value in (own | dict(headers)).items()
         ]
     except UnicodeEncodeError:
         raise Unusable("a header that is not ASCII") from None
-
-
-def _by_name(response: httpcore2.Response) -> Mapping[str, str]:
-    return {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
-    }
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return given if "Authorization" in headers else [*given, *login(parts, b"Authorization")]

@@ -50,6 +50,7 @@ async def serving(
     with anyio.fail_after(10):
         async with ModelServer(answers) as server:
             clients = HttpClients()
+            await clients.warm(server.base_url)  # or else short limits end while it imports
             endpoint = Endpoint(
                 base_url or server.base_url,
                 "gpt-x",

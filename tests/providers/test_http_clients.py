@@ -1,33 +1,61 @@
 """What goes over the wire and through which connection, whatever is asked for."""
 
 import gzip
+import ssl
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import ByteReceiveStream, ByteStream, SocketAttribute, SocketStream
+from anyio.streams.tls import TLSStream
 
-from agent_server.providers.http_clients import BrokenOff, HttpClients, Unusable, _proxy, _split
+from agent_server.providers.http_clients import HttpClients
+from agent_server.providers.http_errors import BrokenOff, Unreachable, Unusable
+from agent_server.providers.http_way import way
 
 pytestmark = pytest.mark.anyio
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 
+CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+CERTIFICATE = Path(__file__).with_name("tls") / "localhost.pem"
+"""For this machine and model.example, signed by itself, with its key; of no use anywhere else."""
+
+
 @asynccontextmanager
-async def answering(answer: bytes) -> AsyncGenerator[tuple[str, list[bytes]]]:
-    """Answers each request with the same bytes: its host and port, and the heads of the requests."""
+async def answering(
+    *answers: bytes, proxied: bool = False, tls: bool = False
+) -> AsyncGenerator[tuple[str, list[bytes]]]:
+    """Gives each connection one answer after the other: its host and port, and the heads of the requests.
+
+    `proxied`: agrees to be a proxy first. `tls`: speaks TLS, after that.
+    """
     heads: list[bytes] = []
+
+    async def head(stream: ByteReceiveStream) -> bool:
+        got = b""
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+            while b"\r\n\r\n" not in got:
+                got += await stream.receive()
+        heads.extend([got] if got else [])
+        return bool(got)
 
     async def serve(stream: SocketStream) -> None:
         async with stream:
-            got = b""
-            while b"\r\n\r\n" not in got:
-                got += await stream.receive()
-            heads.append(got)
-            await stream.send(answer)
+            if proxied and await head(stream):
+                await stream.send(b"HTTP/1.1 200 Connected\r\n\r\n")
+            try:
+                secured: ByteStream = await _secured(stream) if tls else stream
+            except (ssl.SSLError, anyio.EndOfStream, anyio.BrokenResourceError):
+                return  # we are not trusted
+            for answer in answers:
+                if not await head(secured):
+                    return
+                await secured.send(answer)
 
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     with anyio.fail_after(10):
@@ -38,11 +66,24 @@ async def answering(answer: bytes) -> AsyncGenerator[tuple[str, list[bytes]]]:
             group.cancel_scope.cancel()
 
 
-async def asked(url: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
-    clients = HttpClients()
+async def _secured(stream: SocketStream) -> ByteStream:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return await TLSStream.wrap(
+        stream, server_side=True, ssl_context=context, standard_compatible=False
+    )
+
+
+async def asked(
+    url: str, headers: dict[str, str] | None = None, *, times: int = 1
+) -> tuple[int, bytes]:
+    """Status and body, of the last time."""
+    clients, said = HttpClients(), (0, b"")
     try:
-        async with clients.post(url, b"{}", headers or {}, connect_s=5) as answer:
-            return answer.status, b"".join([data async for data in answer.chunks()])
+        for _ in range(times):
+            async with clients.post(url, b"{}", headers or {}, connect_s=5) as answer:
+                said = answer.status, b"".join([data async for data in answer.chunks()])
+        return said
     finally:
         await clients.aclose()
 
@@ -108,7 +149,7 @@ async def test_what_the_environment_excepts_goes_past_the_proxy(
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", excepted)
 
-    assert _proxy(urlsplit("https://model.example/v1")) is None
+    assert way(urlsplit("https://model.example/v1")).proxy is None
 
 
 @pytest.mark.parametrize(
@@ -130,17 +171,76 @@ async def test_a_header_that_cannot_be_sent_is_told_without_its_words(key: str) 
     assert "sk-" not in f"{caught.value}{caught.value.__cause__}"
 
 
-async def test_requests_that_come_while_the_pool_is_made_share_it() -> None:
-    clients, url = HttpClients(), "http://127.0.0.1:9/v1"
-    pools: list[object] = []
-
-    async def take() -> None:
-        pools.append(await clients._pool(_split(url)))
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(clients.warm, url)
-        group.start_soon(take)
-        group.start_soon(take)
-
-    assert pools[0] is pools[1]
+async def test_a_connection_that_the_server_closed_meanwhile_is_not_used_again() -> None:
+    clients = HttpClients()
+    async with answering(OK) as (place, heads):
+        for asked_before in range(2):
+            async with clients.post(f"http://{place}/", b"{}", {}, connect_s=5) as answer:
+                assert [data async for data in answer.chunks()] == [b"hi"]
+            assert len(heads) == asked_before + 1
+            ((kept, _),) = clients._idle["http", place]
+            while not kept.stale:  # noqa: ASYNC110  (nothing tells of the end of a connection at rest)
+                await anyio.sleep(0.01)
     await clients.aclose()
+
+
+async def test_an_answer_that_ends_with_its_connection_is_whole() -> None:
+    async with answering(CLOSING + b"hi") as (place, _):
+        assert await asked(f"http://{place}/") == (200, b"hi")
+
+
+async def test_an_answer_shorter_than_it_said_is_broken() -> None:
+    async with answering(OK[:-1]) as (place, _):
+        with pytest.raises(BrokenOff):
+            await asked(f"http://{place}/")
+
+
+async def test_what_comes_before_the_answer_proper_is_passed_over() -> None:
+    async with answering(b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK) as (place, _):
+        assert await asked(f"http://{place}/") == (200, b"hi")
+
+
+async def test_tls_is_spoken_with_whom_the_environment_trusts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    async with answering(OK, OK, tls=True) as (place, heads):
+        assert await asked(f"https://{place}/v1", times=2) == (200, b"hi")
+
+    assert heads[0].startswith(b"POST /v1 HTTP/1.1\r\n")
+
+
+async def test_tls_is_not_spoken_with_anybody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    async with answering(OK, tls=True) as (place, heads):
+        with pytest.raises(Unreachable, match="certificate"):
+            await asked(f"https://{place}/")
+
+    assert heads == []
+
+
+async def test_tls_goes_through_a_proxy_that_sees_the_place_and_not_the_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    async with answering(OK, proxied=True, tls=True) as (place, heads):
+        monkeypatch.setenv("https_proxy", f"http://me:pass@{place}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        said = await asked("https://model.example/v1", {"Authorization": "Bearer k"})
+
+    to_proxy, inside = heads
+    assert said == (200, b"hi")
+    assert to_proxy.startswith(b"CONNECT model.example:443 HTTP/1.1\r\nHost: model.example:443\r\n")
+    assert b"Proxy-Authorization: Basic bWU6cGFzcw==\r\n" in to_proxy
+    assert b"Bearer" not in to_proxy
+    assert b"Proxy-Authorization" not in inside
+    assert inside.startswith(b"POST /v1 HTTP/1.1\r\nHost: model.example\r\n")
+
+
+async def test_a_proxy_that_refuses_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n"
+    async with answering(refusal) as (place, _):
+        monkeypatch.setenv("https_proxy", place)
+        monkeypatch.delenv("no_proxy", raising=False)
+        with pytest.raises(Unreachable, match="the proxy answered 407"):
+            await asked("https://model.example/v1")

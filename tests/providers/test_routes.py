@@ -203,7 +203,7 @@ async def test_warming_makes_ready_only_what_the_model_is_reached_through() -> N
         models.warm("openai/x", Settings())
         assert models._workers == {}
 
-    assert list(clients._pools) == [("http", "127.0.0.1:9")]
+    assert list(clients._ways) == [("http", "127.0.0.1:9")]
     await clients.aclose()
 
 
@@ -211,7 +211,7 @@ def test_importing_the_routes_imports_no_engine() -> None:
     """Each costs 100 ms to 5 s, and a session that does not use it must not pay."""
     program = (
         "import sys, agent_server.providers.routes\n"
-        "print(sorted({'httpcore2', 'httpx2', 'litellm', 'openai', 'pydantic', 'ssl', 'rich'} & set(sys.modules)))"
+        "print(sorted({'h11', 'httpx2', 'litellm', 'openai', 'pydantic', 'ssl', 'rich'} & set(sys.modules)))"
     )
 
     done = subprocess.run(
