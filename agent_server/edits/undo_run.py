@@ -65,10 +65,21 @@ async def restore(
         ClientMistake: there is no such checkpoint.
         StoreFailure: the journal could not be kept.
     """
+    if not isinstance(checkpoint, Checkpoint):
+        checkpoint = named(await transactions.all(), checkpoint)
     changes = await _to_checkpoint(transactions, checkpoint, others=others)
-    name = checkpoint.id if isinstance(checkpoint, Checkpoint) else checkpoint
-    cause = Cause("restore", f"restore {name}", of=name)
+    cause = Cause("restore", _going_back_to(checkpoint), of=checkpoint.id)
     return await _go(transactions, changes, cause)
+
+
+def _going_back_to(checkpoint: Checkpoint) -> str:
+    """As the title of a checkpoint: what comes after it."""
+    if checkpoint.turn is not None:
+        return f"going back to before {checkpoint.title}"
+    for done, instead in (("undoing ", "redoing "), ("redoing ", "undoing ")):
+        if checkpoint.title.startswith(done):
+            return instead + checkpoint.title.removeprefix(done)
+    return f"undoing {checkpoint.title}"
 
 
 async def revert(transactions: Transactions, txn: str, part: Part = ALL) -> Rewound:

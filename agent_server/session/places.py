@@ -47,6 +47,11 @@ class Place:
     prompt: str | None = None
     """What the person said next."""
 
+    @property
+    def quoted(self) -> str:
+        """What came next, in a few words."""
+        return self.checkpoint.title if self.prompt is None else f"“{_short(self.prompt)}”"
+
 
 def places(
     entries: Sequence[Entry], times: Sequence[datetime], changed: Sequence[Checkpoint]
@@ -64,7 +69,7 @@ def places(
             found.append(Place(known, at, at, prompt))
     for at, entry in enumerate(entries):
         if isinstance(entry, RewoundEntry) and entry.restore is None:
-            title = "take the conversation back"
+            title = _taken_back(entry, found)
             found.append(Place(_between(f"r-{at}", times[at], title, changed), at, at))
     for one in (*turns.values(), *(one for one in changed if one.turn is None)):
         upto = along.get(one.id)
@@ -129,6 +134,12 @@ def _prompts(entries: Sequence[Entry]) -> Iterator[tuple[int, TurnId, str]]:
             own = own_words(entry.parts, aside)
             texts = [part.text for part in own if isinstance(part, Text)]
             yield first[entry.turn], entry.turn, "\n".join(texts)
+
+
+def _taken_back(entry: RewoundEntry, turns: Sequence[Place]) -> str:
+    """As the title of a checkpoint: what comes after it."""
+    said = next((f" to before {one.quoted}" for one in turns if one.upto == entry.upto), "")
+    return f"taking the conversation back{said}"
 
 
 def _along(entries: Sequence[Entry]) -> dict[str, int]:

@@ -5,6 +5,7 @@ Files go back as a transaction of their own (`edits/undo_run.py`), the conversat
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os.path import relpath
 
 from agent_server.edits.outside import listed
@@ -85,7 +86,8 @@ class Rewinding:
             note = self._note(place)
             done = Rewound((), ())
             if files:
-                done = await self._edits.take_back(place.checkpoint, others=others, note=note)
+                there = replace(place.checkpoint, title=place.quoted)
+                done = await self._edits.take_back(there, others=others, note=note)
             if not chat or (done.proposal is not None and done.state != "applied"):
                 return Back(done, chat=False, undo=done.undo, note=note)
             moved, at = self._moved(place, chat=True), len(self._session.entries)
