@@ -5,7 +5,6 @@ and the value of the source below holds. A source is first turned into a *layer*
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast, get_origin, get_type_hints
@@ -88,10 +87,16 @@ def _preset(own: Layer) -> Mapping[str, object]:
 def _read_toml(path: Path, problems: list[Problem]) -> tuple[Source, Mapping[str, object]] | None:
     try:
         text = path.read_text(encoding="utf-8-sig")
-        return Source(str(path), text), tomllib.loads(text)
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, UnicodeDecodeError) as error:
+        problems.append(Problem(str(path), "", f"cannot be read: {error}"))
+        return None
+    import tomllib  # nothing to parse where there is no file, as in most workspaces
+
+    try:
+        return Source(str(path), text), tomllib.loads(text)
+    except RecursionError as error:
         problems.append(Problem(str(path), "", f"cannot be read: {error}"))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))

@@ -7,6 +7,7 @@ for the rest; the setting `engine` decides otherwise.
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
@@ -17,14 +18,13 @@ from agent_server.loop.errors import BadSetting
 from agent_server.loop.ports import Model
 from agent_server.providers.catalog import PROVIDERS, Provider, provider, set_address, set_variable
 from agent_server.providers.choice import DEMO, SCRIPTED
-from agent_server.providers.demo import demo_model
 from agent_server.providers.http_chat import Endpoint, HttpChatModel
 from agent_server.providers.http_clients import HttpClients
 from agent_server.providers.keys import CommandKey, EnvironmentKey, Key
-from agent_server.providers.litellm_port import LitellmModel
-from agent_server.providers.litellm_process import LitellmProcess, environment_for
 from agent_server.providers.prices import DEFAULT_WINDOW, FREE, Facts, Price, facts
-from agent_server.providers.scripted import ScriptedModel, read_script
+
+if TYPE_CHECKING:  # an engine is imported when a model is reached through it; no cycle
+    from agent_server.providers.litellm_process import LitellmProcess
 
 # ---- which engine ----------------------------------------------------------------------------------
 
@@ -128,15 +128,8 @@ class Models:
         Raises:
             BadSetting: there is no such model or script, or it cannot be reached as the settings want.
         """
-        if name == DEMO:
-            return demo_model(folder)
-        if name.startswith(SCRIPTED):
-            file = name.removeprefix(SCRIPTED)
-            return (
-                demo_model(folder)
-                if file == DEMO
-                else ScriptedModel(read_script(Path(file)), name=name)
-            )
+        if name == DEMO or name.startswith(SCRIPTED):
+            return _scripted(name, folder)
         way = route(name, settings, self._environ)
         return self._http(way, settings) if way.engine == "http" else self._litellm(way, settings)
 
@@ -171,6 +164,8 @@ class Models:
         return way.provider.output_field if way.base_url == way.provider.base_url else "max_tokens"
 
     def _litellm(self, way: Route, settings: Settings) -> Model:
+        from agent_server.providers.litellm_port import LitellmModel
+
         elsewhere = way.base_url if way.base_url != way.provider.base_url else None
         # A provider of the person's own is unknown to litellm, but what it speaks is not.
         foreign = elsewhere is not None and way.provider not in PROVIDERS
@@ -185,11 +180,21 @@ class Models:
             price=way.price,
         )
 
-    def _worker(self, way: Route) -> LitellmProcess:
+    def _worker(self, way: Route) -> "LitellmProcess":
+        from agent_server.providers.litellm_process import LitellmProcess, environment_for
+
         name = way.provider.name
         if name not in self._workers:
             self._workers[name] = LitellmProcess(environment_for(name, self._environ), self._tasks)
         return self._workers[name]
+
+
+def _scripted(name: str, folder: Path | None) -> Model:
+    from agent_server.providers.demo import demo_model
+    from agent_server.providers.scripted import ScriptedModel, read_script
+
+    file = name.removeprefix(SCRIPTED)
+    return demo_model(folder) if file == DEMO else ScriptedModel(read_script(Path(file)), name=name)
 
 
 @asynccontextmanager
