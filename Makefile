@@ -80,7 +80,7 @@ bench: .venv/.stamp ## start-up, streaming, sessions, loading and editing, besid
 	$(BIN)/python -m benchmarks.editing
 
 ##@ Make
-.PHONY: setup schema snap lock vsix nvim-server
+.PHONY: setup schema snap lock vsix nvim-server nvim-plugin
 
 setup: .venv/.stamp $(CLIENTS)/node_modules/.stamp ## .venv with .venv/bin/agent-server, and the test clients
 
@@ -112,6 +112,9 @@ vsix: .venv/.stamp $(VSCODE)/node_modules/.stamp ## editors/vscode/agent-server.
 nvim-server: .venv/.stamp ## editors/nvim/server, which `:Agent install` installs
 	$(call carry,$(NVIM)/server)
 	@ls -l $(NVIM)/server
+
+nvim-plugin: nvim-server ## dist/agent.nvim, a git repository for plugin managers, with the server in it
+	$(BIN)/python scripts/nvim_plugin.py dist/agent.nvim
 
 # uv comes by pip and its hash is checked like every other. It then makes the environment equal to the lock
 # (pip is not in it), so a broken or foreign .venv is made anew. Where only pip is told how to reach an index (pip.conf,

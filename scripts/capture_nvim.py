@@ -136,7 +136,7 @@ SCENES = (
     Scene(r"rejected", (":Agent accept all", "Enter")),
     Scene(r"\? shell", (":Agent", "Enter")),
     Scene(r"Ask\. ", ("C-w", "k", ":Agent answer", "Enter")),
-    Scene(r"Type number", ("1", "Enter")),
+    Scene(r"Type number", ("1", "Enter"), "nvim-question"),
     Scene(r"tokens ·", ()),
     Scene(r"tokens ·", (), "nvim-chat"),
 )
@@ -157,6 +157,7 @@ def desk(folder: Path) -> list[str]:
     path = os.pathsep.join((str(PROGRAM.parent), str(NVIM.parent), os.environ["PATH"]))
     variables = {
         "PATH": path,
+        "HOME": str(folder),
         "AGENT_SERVER_HOME": str(folder / "home"),
         "XDG_STATE_HOME": str(folder),
     }

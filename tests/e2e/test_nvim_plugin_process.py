@@ -77,7 +77,9 @@ def test_an_edit_that_waited_when_the_server_was_killed_is_not_made_and_can_stil
         assert not nvim.lua('return require("agent.session").current().busy')
 
         nvim.wait_hunks(1)
-        nvim.wait_for_screen("An edit of a.txt was open when the server stopped. It can still be judged.")
+        nvim.wait_for_screen(
+            "An edit of a.txt was open when the server stopped. It can still be judged."
+        )
         nvim.command("Agent accept all")
         nvim.wait("vim.api.nvim_buf_get_lines(0, 0, -1, true)[2] == 'BETA'")
         nvim.wait_hunks_gone()

@@ -153,7 +153,7 @@ it("what is open is settled at the end of the turn", function()
   local said = transcript.new()
   said:update({ sessionUpdate = "tool_call", toolCallId = "c", title = "shell", status = "in_progress" }, 0)
   said:settle(0)
-  equal("shell (did not finish)", render.headline(said.blocks[1]))
+  equal("shell: did not finish", render.headline(said.blocks[1]))
 end)
 
 it("a code block that was left open is closed, so that it does not swallow what follows", function()
@@ -190,6 +190,35 @@ it("a replayed turn ends as it did", function()
   said:update(update, 0)
   equal("7 tokens", transcript.text(said.blocks[2]))
   equal(false, said.blocks[1].open)
+end)
+
+local function call(given)
+  return vim.tbl_extend("force", { kind = "tool", pieces = {}, gap = false, status = "completed" }, given)
+end
+
+local function printed(text)
+  return { { type = "content", content = { type = "text", text = text } } }
+end
+
+it("a tool's line says verb, object and outcome", function()
+  local search = call({ title = 'search "parse_date" in src', summary = "12 hits", seconds = 0.14 })
+  equal('search "parse_date" in src (12 hits, 0.1 s)', render.headline(search))
+  local stale = call({ title = "edit src/a.py", status = "failed", summary = "changed since it was read" })
+  equal("edit src/a.py: changed since it was read", render.headline(stale))
+  local missing = call({ title = "read b.py", status = "failed", content = printed("b.py is not there\nlook again") })
+  equal("read b.py: b.py is not there", render.headline(missing))
+  local skipped = call({ title = "read b.py", status = "failed", code = "not_run", summary = "not_run" })
+  equal("read b.py (not run)", render.headline(skipped))
+  equal({ "–", "AgentPending" }, render.block(skipped).sign)
+end)
+
+it("time goes on for a tool that runs, with what it printed", function()
+  local said = transcript.new()
+  said:update({ sessionUpdate = "tool_call", toolCallId = "c", title = "shell pytest -q", status = "in_progress" }, 0)
+  equal("shell pytest -q (running)", render.headline(said.blocks[1]))
+  said:update({ sessionUpdate = "tool_call_update", toolCallId = "c", content = printed("```\na\nb\nc\n```") }, 0)
+  equal({ { index = 1 } }, said:tick(8200))
+  equal("shell pytest -q (running 8 s, 3 lines)", render.headline(said.blocks[1]))
 end)
 
 it("what waits is shown at its call", function()

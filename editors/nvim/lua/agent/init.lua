@@ -16,7 +16,7 @@ function M.begin()
   end
   has_begun = true
   require("agent.highlight").define()
-  for _, part in ipairs({ "session", "chat", "window", "edits" }) do
+  for _, part in ipairs({ "session", "chat", "clock", "window", "edits" }) do
     require("agent." .. part).listen()
   end
 end

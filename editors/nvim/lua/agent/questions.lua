@@ -92,7 +92,9 @@ end
 ---@param question agent.Question
 ---@return string
 function M.prompt(question)
-  return table.concat(vim.list_extend({ question.title }, question.detail), "\n  ") .. "\n"
+  local session = require("agent.sessions").get(question.session)
+  local where = session and ("  in %s"):format(vim.fn.fnamemodify(session.root, ":~")) or ""
+  return table.concat(vim.list_extend({ question.title .. where }, question.detail), "\n  ") .. "\n"
 end
 
 --- The first answer counts.

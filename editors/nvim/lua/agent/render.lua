@@ -12,14 +12,19 @@ M.FOLDED = "│ "
 ---@field sign? { [1]: string, [2]: string } in the sign column of the first line that is not empty: text, highlight
 ---@field highlights { row: integer, first?: integer, last?: integer, group: string }[] rows from 0; without columns: the line
 
----@type table<string, { [1]: string, [2]: string }>
+---@alias agent.CallState "pending"|"in_progress"|"completed"|"failed"|"skipped"|"waiting"
+
+---@type table<agent.CallState, { [1]: string, [2]: string }>
 local SIGNS = {
   pending = { "○", "AgentPending" },
   in_progress = { "●", "AgentRunning" },
   completed = { "✓", "AgentDone" },
   failed = { "✗", "AgentFailed" },
+  skipped = { "–", "AgentPending" },
   waiting = { "?", "AgentWaiting" },
 }
+--- Codes of calls that never ran: no failure of the tool.
+local SKIPPED = { denied = true, duplicate = true, discarded = true, blocked = true, not_run = true }
 local PLAN = { pending = "- [ ] ", in_progress = "- [-] ", completed = "- [x] " }
 local OUTPUT_LINES = 400
 local NOTICES = { info = "AgentMeta", warning = "AgentWaiting", error = "AgentFailed" }
@@ -74,20 +79,63 @@ end
 ---@param block agent.Block
 ---@return string
 function M.headline(block)
-  local outcome = {}
-  if block.waiting then
-    outcome = { "waiting for you" }
-  elseif block.status == "in_progress" then
-    outcome = { "running" }
-  else
-    outcome = { block.summary }
-    if block.seconds and block.seconds >= 0.1 then
-      table.insert(outcome, ("%.1f s"):format(block.seconds))
+  local line = (block.title or block.tool or "tool"):gsub("%s*\n%s*", " ")
+  local state = M._state(block)
+  local words = M._outcome(block, state, line)
+  if words == "" then
+    return line
+  end
+  return (state == "failed" and "%s: %s" or "%s (%s)"):format(line, words)
+end
+
+---@private
+---@param block agent.Block
+---@param state agent.CallState
+---@param line string what the call is
+---@return string
+function M._outcome(block, state, line)
+  if state == "waiting" then
+    return "waiting for you"
+  elseif state == "in_progress" then
+    local running = (block.seconds or 0) >= 1 and ("running %d s"):format(block.seconds) or "running"
+    local count = #M._printed(block)
+    return count > 1 and ("%s, %d lines"):format(running, count) or running
+  end
+  local said = block.summary or (state == "failed" and M._printed(block)[1]) or ""
+  said = said:gsub("%s*\n%s*", " "):gsub("_", " ")
+  local words = { not line:find(said, 1, true) and said or nil }
+  if state ~= "failed" and (block.seconds or 0) >= 0.1 then
+    table.insert(words, ("%.1f s"):format(block.seconds))
+  end
+  return table.concat(words, ", ")
+end
+
+--- The lines that it printed, without fences.
+---@private
+---@param block agent.Block
+---@return string[]
+function M._printed(block)
+  local lines = {}
+  for _, part in ipairs(block.content or {}) do
+    if part.type == "content" and part.content.type == "text" then
+      vim.list_extend(lines, vim.split(vim.trim(part.content.text), "\n", { plain = true }))
     end
   end
-  local words = table.concat(outcome, ", ")
-  local line = (block.title or block.tool or "tool"):gsub("%s*\n%s*", " ")
-  return words == "" and line or ("%s (%s)"):format(line, (words:gsub("%s*\n%s*", " ")))
+  return vim.tbl_filter(function(line)
+    return not vim.startswith(line, "```") and vim.trim(line) ~= ""
+  end, lines)
+end
+
+---@private
+---@param block agent.Block
+---@return agent.CallState
+function M._state(block)
+  if block.waiting then
+    return "waiting"
+  elseif block.status == "failed" and SKIPPED[block.code] then
+    return "skipped"
+  end
+  return block.status or "pending"
 end
 
 ---@private
@@ -142,7 +190,7 @@ function M._tool(block)
   if #output > OUTPUT_LINES then
     lines[#lines + 1] = M.FOLDED .. ("… %d more lines: press <CR> to see all"):format(#output - OUTPUT_LINES)
   end
-  local sign = SIGNS[block.waiting and "waiting" or block.status] or SIGNS.pending
+  local sign = SIGNS[M._state(block)]
   local highlights = M._dim(lines, "AgentOutput")
   highlights[1] = { row = 0, first = 0, last = #lines[1], group = block.waiting and "AgentWaiting" or "AgentTool" }
   return { lines = lines, sign = sign, highlights = highlights }

@@ -3,6 +3,7 @@
 --- Answers are sent one after another for each edit, each with the revision of the one before: the server refuses a
 --- decision on a revision that is not the last.
 local client = require("agent.client")
+local config = require("agent.config")
 local edits = require("agent.edits")
 local log = require("agent.log")
 local proposal = require("agent.proposal")
@@ -244,7 +245,9 @@ end
 ---@param one agent.Proposal
 ---@return string[]
 function M._question(one)
-  local words = { ("<CR> reviews it, or the keys in the file%s"):format(#one.files > 1 and "s" or "") }
+  local keys = config.get().review_keys
+  local there = keys and (" · in the file: %s accept, %s reject"):format(keys.accept_hunk, keys.reject_hunk) or ""
+  local words = { ("<CR> reviews it%s"):format(there) }
   if one.reason then
     table.insert(words, 1, ("Why you are asked: %s"):format(one.reason))
   end

@@ -14,12 +14,13 @@ local M = {}
 ---@field gap? boolean an empty line stands before it
 ---@field open? boolean more of it may come
 ---@field started_ms? number
----@field seconds? number how long it took
+---@field seconds? number how long it took, or runs already
 ---@field title? string
 ---@field tool? string the tool's name
 ---@field status? "pending"|"in_progress"|"completed"|"failed"
 ---@field waiting? string[] the question about it that is open, in words
 ---@field summary? string the outcome in a few words
+---@field code? string why it failed, one word
 ---@field content? table[] ACP's ToolCallContent
 ---@field entries? { content: string, status: string }[] of a plan
 ---@field severity? "info"|"warning"|"error"
@@ -98,6 +99,23 @@ function Transcript:wait(call, words)
   end
   self.blocks[index].waiting = words
   return { { index = index } }
+end
+
+--- Time goes on for what runs.
+---@param now_ms number
+---@return agent.Change[]
+function Transcript:tick(now_ms)
+  local changes = {}
+  for index = #self.blocks, 1, -1 do
+    local block = self.blocks[index]
+    if block.kind == "user" then
+      break
+    elseif block.kind == "tool" and block.status == "in_progress" and block.started_ms then
+      block.seconds = math.floor((now_ms - block.started_ms) / 1000)
+      changes[#changes + 1] = { index = index }
+    end
+  end
+  return changes
 end
 
 --- No more comes of what is open: the turn is over, or the server is gone.
@@ -317,6 +335,7 @@ function M._describe(block, update)
   local outcome = vim.tbl_get(update, "_meta", "agent-server")
   if outcome then
     block.summary = outcome.summary or block.summary
+    block.code = outcome.code or block.code
     block.seconds = outcome.seconds or block.seconds
   end
   if block.status == "completed" or block.status == "failed" then

@@ -19,6 +19,7 @@ local CHAT_OPTIONS = {
   linebreak = true,
   breakindent = true,
   conceallevel = 2,
+  concealcursor = "nc",
   cursorline = false,
   foldmethod = "expr",
   foldexpr = "v:lua.require'agent.chat'.foldexpr()",
