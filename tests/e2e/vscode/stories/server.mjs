@@ -2,6 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { noSeriousViolation } from "../workbench.mjs";
 
+/** An environment of Python, and pip on a hundred packages. */
+const INSTALL_MS = 120_000;
+
 /** A server that is killed comes back, and the session with it. */
 export async function killed(w) {
   const chat = await w.ask("Say something");
@@ -12,6 +15,20 @@ export async function killed(w) {
   await chat.getByRole("textbox", { name: "Prompt" }).fill("And again");
   await w.press("Enter");
   await chat.locator(".message", { hasText: "Second answer" }).waitFor();
+}
+
+/** The first start without a server: the walkthrough, and the one that the extension carries, by one click. */
+export async function carried(w) {
+  await w.command("Welcome: Open Walkthrough...");
+  await w.pick("Start with the agent");
+  await w.page.locator(".getting-started-step", { hasText: "Choose a model, or try the demo" }).waitFor();
+  await w.command("Agent: Open chat");
+  const chat = await w.chat();
+  await chat.getByRole("button", { name: "Install" }).click();
+  await chat.locator(".trouble").waitFor({ state: "detached", timeout: INSTALL_MS });
+  await chat.getByRole("textbox", { name: "Prompt" }).fill("Hello");
+  await w.press("Enter");
+  await chat.locator(".message", { hasText: "Hello from the carried server" }).waitFor();
 }
 
 /** Without a server the chat says so, and what to do. */
