@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import anyio
 
-from agent_server.loop.model import Detail, DoneReason
+from agent_server.loop.errors import TurnMismatch, TurnRunning
+from agent_server.loop.model import Detail, DoneReason, TurnId
 from agent_server.session.prompts import Parts, Prompt, new_turn_id
+from agent_server.session.steering import Steer, Steered, WhileBusy
 
 
 class Inbox:
@@ -31,6 +33,49 @@ class Inbox:
         """The same, unless it is being cancelled."""
         head = self.head
         return None if head is None or head.scope.cancel_called else head
+
+    def submit(self, parts: Parts, while_busy: WhileBusy) -> Prompt:
+        """A prompt somebody waits for: it waits while a turn runs, is added to that turn, or is refused.
+
+        Raises:
+            TurnRunning: a turn runs, and prompts do not wait.
+        """
+        running = self.steerable
+        match while_busy:
+            case "reject" if self:
+                raise TurnRunning("a turn of this session is running; cancel it, or wait")
+            case "steer" if running is not None:
+                item = Prompt(parts, running.turn, host=running)
+                running.add(parts, by=item)
+                return item
+            case _:
+                return self.put(Prompt(parts, new_turn_id()))
+
+    def queue(self, parts: Parts) -> Steered:
+        """A prompt nobody waits for."""
+        idle = not self
+        item = self.put(Prompt(parts, new_turn_id(), asked=False))
+        return Steered("started" if idle else "queued", item.turn)
+
+    def steer(self, mode: Steer, parts: Parts, turn: TurnId) -> Steered:
+        """Say something to the running turn `turn`.
+
+        Raises:
+            TurnMismatch: that turn does not run, or is ending.
+        """
+        running = self.steerable
+        if running is None or running.turn != turn:
+            raise TurnMismatch(f"turn {turn!r} does not run in this session")
+        match mode:
+            case "stop":
+                running.control.soft_stop = True
+                return Steered("stopping", turn)
+            case "redirect" if running.control.request is not None:
+                running.add(parts, now=True)
+                return Steered("redirected", turn)
+            case "steer" | "redirect":
+                running.add(parts)
+                return Steered("steered", turn)
 
     def put(self, prompt: Prompt) -> Prompt:
         """Behind all others."""

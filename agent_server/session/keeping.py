@@ -67,8 +67,8 @@ class Keeping:
 def _facts(session: Session) -> _Facts:
     return _Facts(
         session.mode,
-        session.chosen_model,
+        session.profile.chosen_model,
         session.title,
         session.system_prompt,
-        session.chosen_review,
+        session.profile.chosen_review,
     )

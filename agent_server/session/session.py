@@ -4,28 +4,21 @@ What is added to a running turn reaches the loop through its `Control`; what the
 next prompt, or is handed back (loop.md R137).
 """
 
-import itertools
 import logging
-from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import anyio
-import anyio.to_thread
 
 from agent_server.context.session_context import SessionContext
 from agent_server.edits.outside import Marks
 from agent_server.edits.transaction import Transactions
-from agent_server.loop.action import Answer, Question
 from agent_server.loop.errors import (
     AgentServerError,
     ClientMistake,
     EditRefused,
     SessionBusy,
     StoreFailure,
-    TurnMismatch,
-    TurnRunning,
 )
 from agent_server.loop.events import (
     EditChanged,
@@ -34,50 +27,30 @@ from agent_server.loop.events import (
     TitleChanged,
     UsageChanged,
 )
-from agent_server.loop.guard import over_limit
-from agent_server.loop.loop import run
 from agent_server.loop.model import (
-    MODES,
     AsideEntry,
     Detail,
-    DoneReason,
     Entry,
     Mode,
-    ReplyEntry,
     Review,
     SessionId,
-    SpentEntry,
     TurnId,
-    Usage,
 )
-from agent_server.loop.ports import Log, Model, Tools
-from agent_server.loop.standing import standing
-from agent_server.loop.states import Done
+from agent_server.loop.ports import Log, Tools
 from agent_server.loop.turn import Turn
-from agent_server.session.asking import Asking
+from agent_server.session.answering import Answering
+from agent_server.session.connected import Connected
 from agent_server.session.hearing import Hearing
 from agent_server.session.inbox import Inbox
+from agent_server.session.naming import Naming
 from agent_server.session.ports import Client, Equipment, Kit
-from agent_server.session.prompts import Parts, Prompt, TurnResult, new_turn_id
+from agent_server.session.profile import Profile
+from agent_server.session.prompts import Parts, Prompt, TurnResult
 from agent_server.session.spending import Spending
 from agent_server.session.steering import Steer, Steered
-from agent_server.session.titles import Title
-from agent_server.session.turning import Ground, new_turn, result_of
 from agent_server.session.watch import watch
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Profile:
-    """What can be changed about a session between turns."""
-
-    mode: Mode
-    model: str | None = None
-    """As the person chose it for this session; None: the default."""
-    title: str | None = None
-    review: Review | None = None
-    """As the person chose it for this session; None: the default."""
 
 
 class Session:
@@ -104,67 +77,67 @@ class Session:
         self.id = id
         self.cwd = cwd
         self.roots = roots
-        self.client = client
+        self._connected = Connected(id, client)
         self.notices = notices
         self.left_open: tuple[EditChanged, ...] = ()
         """Edits that a dead process had left open, as they are now (session/edits.py)."""
         self.read_only = read_only
-        self._profile = profile
+        self.profile = profile
         self.log = log
         self.system_prompt: str | None = None
         """Its bytes, once built; they stay (I7)."""
         self._equipment = equipment
         self._inbox = Inbox()
-        self._title = Title(profile.title)
-        self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
         self._prepare = prepare
         self._prepared: tuple[Kit, SessionContext] | None = None
         self._hearing = Hearing(cwd, log.entries)
         self._resting = anyio.Lock()
         """Held by whoever needs that no turn runs, and by each turn."""
         self._spending = Spending()
+        self._naming = Naming(id, profile.title, log, equipment, self._spending, self._show_title)
+        self._answering = Answering(
+            log,
+            equipment,
+            profile,
+            self._connected,
+            hearing=self._hearing,
+            spending=self._spending,
+            ready=self.ready,
+        )
         self._watching = False
-        self.running: Turn | None = None
-        """The turn that runs; sub-agents work under it."""
         self.changed: Callable[[], None] = lambda: None
         """Called when title, mode or model changed, or a turn ended; the owner keeps the record."""
 
     # ---- what it is ------------------------------------------------------------------------------------
 
     @property
+    def client(self) -> Client:
+        """Who is connected to it now."""
+        return self._connected.client
+
+    def hand_to(self, client: Client) -> None:
+        """Somebody else is connected from here on."""
+        self._connected.client = client
+
+    @property
+    def running(self) -> Turn | None:
+        """The turn that runs, or ran last; sub-agents work under it."""
+        return self._answering.running
+
+    @property
     def mode(self) -> Mode:
         """The permission mode."""
-        return self._profile.mode
-
-    @property
-    def review(self) -> Review:
-        """When the person is asked about edits."""
-        return self._profile.review or self._equipment.review
-
-    @property
-    def chosen_review(self) -> Review | None:
-        """The same as the person chose it in this session."""
-        return self._profile.review
-
-    @property
-    def updates_per_second(self) -> int:
-        """Of a text that grows, for a client that does not say how many it wants; 0: as the front thinks best."""
-        return self._equipment.updates_per_second
+        return self.profile.mode
 
     @property
     def model(self) -> str:
         """The name of the model that answers the next request."""
-        return self._profile.model or self._equipment.model_name
-
-    @property
-    def chosen_model(self) -> str | None:
-        """The model the person chose in this session; it is replaced only where the settings say so (R53)."""
-        return self._profile.model
+        return self.profile.model
 
     @property
     def title(self) -> str | None:
         """The title, once there is one."""
-        return self._title.text
+        return self.profile.title.text
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -179,26 +152,16 @@ class Session:
     @property
     def usage(self) -> UsageChanged | None:
         """What the conversation takes up and has cost, as of the last reply; None without a reply or its model."""
-        stands = reversed(standing(self.entries))
-        last = next((e for e in stands if isinstance(e, ReplyEntry)), None)
-        if last is None:
-            return None
         try:
             window = self._equipment.model(self.model).window
         except AgentServerError:  # it is gone from the settings; a prompt will say so
             return None
-        used = last.reply.usage.input + last.reply.usage.output
-        return UsageChanged(last.turn, used, window, self._spending.of(self.entries))
+        return self._spending.shown(self.entries, window)
 
     @property
     def marks(self) -> Marks:
         """Files that may have changed; whoever notices may add to them."""
         return self._hearing.marks
-
-    def models(self) -> tuple[str, ...]:
-        """Models to choose from, the current one among them."""
-        known = self._equipment.models()
-        return known if self.model in known else (self.model, *known)
 
     # ---- what a client does with it --------------------------------------------------------------------
 
@@ -225,23 +188,12 @@ class Session:
             ClientMistake: the session is closed.
         """
         self._require_open()
-        running = self._inbox.steerable
-        match self._equipment.prompt_while_busy:
-            case "reject" if self.busy:
-                raise TurnRunning(f"a turn of session {self.id!r} is running; cancel it, or wait")
-            case "steer" if running is not None:
-                item = Prompt(parts, running.turn, host=running)
-                running.add(parts, by=item)
-                return item
-            case _:
-                return self._inbox.put(Prompt(parts, new_turn_id()))
+        return self._inbox.submit(parts, self._equipment.prompt_while_busy)
 
     def queue(self, parts: Parts) -> Steered:
         """A prompt whose answer nobody waits for: its turn follows those before it, and tells its own end."""
         self._require_open()
-        idle = not self.busy
-        item = self._inbox.put(Prompt(parts, new_turn_id(), asked=False))
-        return Steered("started" if idle else "queued", item.turn)
+        return self._inbox.queue(parts)
 
     def steer(self, mode: Steer, parts: Parts, *, turn: TurnId) -> Steered:
         """Say something to the running turn `turn`; never begins a turn by accident (F21).
@@ -251,19 +203,7 @@ class Session:
             SessionBusy, ClientMistake: as `submit`.
         """
         self._require_open()
-        running = self._inbox.steerable
-        if running is None or running.turn != turn:
-            raise TurnMismatch(f"turn {turn!r} of session {self.id!r} does not run")
-        match mode:
-            case "stop":
-                running.control.soft_stop = True
-                return Steered("stopping", turn)
-            case "redirect" if running.control.request is not None:
-                running.add(parts, now=True)
-                return Steered("redirected", turn)
-            case "steer" | "redirect":
-                running.add(parts)
-                return Steered("steered", turn)
+        return self._inbox.steer(mode, parts, turn)
 
     async def say_aside(self, sentence: str, *, about: str | None = None) -> None:
         """Let the model hear this with the next prompt, or before the next request of a turn that runs.
@@ -328,22 +268,19 @@ class Session:
     async def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, at once, also for the running turn."""
         self._require_open()
-        if mode not in MODES:
-            raise ClientMistake(f"there is no mode {mode!r}; the modes are {', '.join(MODES)}")
-        self._profile.mode = mode
+        self.profile.choose_mode(mode)
         self.changed()
 
     async def set_review(self, review: Review) -> None:
         """Ask about each edit, or about all of a turn together; what is staged already stays so until its review."""
         self._require_open()
-        self._profile.review = review
+        self.profile.chosen_review = review
         self.changed()
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next turn on."""
         self._require_open()
-        self._equipment.model(model)
-        self._profile.model = model
+        self.profile.choose_model(model)
         self.changed()
 
     def set_title(self, title: str) -> str:
@@ -353,7 +290,7 @@ class Session:
             ClientMistake: that is no title.
         """
         self._require_open()
-        given = self._title.give(title)
+        given = self.profile.title.give(title)
         self.changed()
         return given
 
@@ -385,20 +322,13 @@ class Session:
                     beside.start_soon(watch, (self.cwd, *self.roots), self.marks)
                 try:
                     async with self._resting:
-                        item.result = await self._answer(item)
-                except AgentServerError as error:
-                    item.error = error
-                except Exception as error:
-                    log.exception("session %s: a prompt could not be answered", self.id)
-                    item.error = AgentServerError(
-                        f"the prompt could not be answered: {type(error).__name__}: {error}"
-                    )
+                        await self._answering.answer(item, self._naming)
                 finally:
                     self._inbox.settle(item)
-                self._tell_failure(item)
+                self._answering.tell_failure(item)
                 self.changed()
                 if first:
-                    beside.start_soon(self._retitle, item)
+                    beside.start_soon(self._naming.improve, item, lambda: self.running)
             beside.cancel_scope.cancel()
 
     async def close(self) -> None:
@@ -411,70 +341,10 @@ class Session:
         if self.read_only is not None:
             raise SessionBusy(self.read_only)
 
-    def _tell_failure(self, item: Prompt) -> None:
-        """Where nobody waits for the answer, an error has no other way to a person."""
-        if item.asked:
-            return
-        failed = item.result is not None and item.result.reason is DoneReason.ERROR
-        message = item.result.message if item.result is not None and failed else item.error
-        if message is not None:
-            self.emit(Notice("error", "The prompt could not be answered", str(message)))
-
-    async def _answer(self, item: Prompt) -> TurnResult:
-        kit, context = await self.ready()
-        if self._title.begin(item.parts):
-            self._show_title()
-        parts = await self._hearing.with_prompt(item.parts, self.client, kit.policy, self.entries)
-        item.control.news = lambda: self._hearing.news(self.transactions)
-        models = await anyio.to_thread.run_sync(self._models)
-        approver = Asking(self.ask, self._equipment.approval_timeout_s)
-        ground = Ground(
-            self.log, self._equipment, approver, self.emit, self._numbers, self._spending
-        )
-        turn = self.running = new_turn(item, ground, kit, context, models)
-        done: Done | None = None
-        with item.scope:
-            done = await run(turn, parts)
-        return result_of(item, turn, done)
-
-    def _models(self) -> deque[Model]:
-        """The model, and those that may go on when it cannot. Blocks: tables and scripts may have to be read."""
-        pinned = self.chosen_model is not None
-        others = self._equipment.fallbacks(self.model, pinned=pinned)
-        return deque((self._equipment.model(self.model), *others))
-
     def emit(self, event: Event) -> None:
         """Show an event to whoever is connected."""
-        self.client.emit(self.id, event)
+        self._connected.emit(event)
 
-    async def ask(self, question: Question) -> Answer:
-        """Put a question to whoever is connected."""
-        return await self.client.ask(self.id, question)
-
-    async def _retitle(self, item: Prompt) -> None:
-        """After the first turn, beside whatever comes next: a better title."""
-        answer = "" if item.result is None else item.result.text
-        titler = self._equipment.titler() if answer and self._may_spend() else None
-        if await self._title.improve(titler, item.parts, answer, self._spent_on_title):
-            self._show_title()
-
-    def _may_spend(self) -> bool:
-        return self.running is None or over_limit(self.running) is None
-
-    async def _spent_on_title(self, usage: Usage) -> None:
-        """Charged to the session, whose next turns have that much less (R25)."""
-        try:
-            await self.log.append(SpentEntry(self.turn or TurnId(""), usage, "title"))
-        except StoreFailure as failure:
-            log.warning("session %s: what its title cost is not kept: %s", self.id, failure)
-        if self.running is not None:
-            self.running.before = self._spending.of(self.entries)
-
-    def _show_title(self) -> None:
-        if self._title.text is not None:
-            self.emit(TitleChanged(self._title.text))
-            self.changed()
-
-
-def _last_reply_number(entries: Sequence[Entry]) -> int:
-    return next((e.number for e in reversed(entries) if isinstance(e, ReplyEntry)), 0)
+    def _show_title(self, title: str) -> None:
+        self.emit(TitleChanged(title))
+        self.changed()

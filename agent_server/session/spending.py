@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from agent_server.loop.model import Entry, SpentEntry, TurnEndEntry, Usage
+from agent_server.loop.events import UsageChanged
+from agent_server.loop.model import Entry, ReplyEntry, SpentEntry, TurnEndEntry, Usage
+from agent_server.loop.standing import standing
 
 
 class Spending:
@@ -21,3 +23,11 @@ class Spending:
                 self._sum += entry.usage
         self._upto = len(entries)
         return self._sum
+
+    def shown(self, entries: Sequence[Entry], window: int) -> UsageChanged | None:
+        """What the conversation takes up of the window and has cost, as of the last reply that stands."""
+        replies = (e for e in reversed(standing(entries)) if isinstance(e, ReplyEntry))
+        if (last := next(replies, None)) is None:
+            return None
+        used = last.reply.usage.input + last.reply.usage.output
+        return UsageChanged(last.turn, used, window, self.of(entries))

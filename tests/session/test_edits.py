@@ -35,7 +35,7 @@ from agent_server.loop.model import (
 )
 from agent_server.loop.ports import CallContext
 from agent_server.loop.proposal import EditState
-from agent_server.session import sessions as sessions_module
+from agent_server.session import chores
 from agent_server.session.edits import SessionEdits
 from agent_server.session.ports import Kit, Place
 from agent_server.session.session import Session
@@ -326,7 +326,7 @@ async def test_texts_that_nobody_needs_any_more_are_removed_once_sessions_are_at
         collected.set()
         raise StoreFailure("the disk is gone")
 
-    monkeypatch.setattr(sessions_module, "COLLECT_AFTER_S", 0)
+    monkeypatch.setattr(chores, "COLLECT_AFTER_S", 0)
     monkeypatch.setattr(SessionStore, "collect", collect)
     async with conversation(work, DONE) as session:
         await collected.wait()

@@ -32,7 +32,9 @@ async def set_config_option(front: Front, incoming: Incoming) -> Result:
 
 def current_options(session: Session) -> list[Json]:
     """The session's config options, whole."""
-    return config_options(session.mode, session.model, session.models(), session.review)
+    return config_options(
+        session.mode, session.model, session.profile.models, session.profile.review
+    )
 
 
 def _answer(front: Front, session: Session, value: Json) -> Result:
@@ -49,8 +51,8 @@ async def _choose_mode_option(session: Session, value: str) -> None:
 
 
 async def _choose_model(session: Session, value: str) -> None:
-    if value not in session.models():
-        raise ClientMistake(f"value must be one of {', '.join(session.models())}")
+    if value not in (known := session.profile.models):
+        raise ClientMistake(f"value must be one of {', '.join(known)}")
     await session.set_model(value)
 
 

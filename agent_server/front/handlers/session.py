@@ -75,7 +75,7 @@ async def list_sessions(front: Front, incoming: Incoming) -> Json:
 
 def _begun(front: Front, session: Session, notices: Sequence[Notice]) -> tuple[FollowUp, ...]:
     view = front.peer.view(session.id)
-    return view.begin(notices, per_second=session.updates_per_second)
+    return view.begin(notices, per_second=session.profile.updates_per_second)
 
 
 def _left_open(front: Front, session: Session) -> tuple[FollowUp, ...]:

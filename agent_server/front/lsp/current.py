@@ -114,7 +114,9 @@ class Current:
 
     def _greet(self, session: Session, seat: Seat) -> None:
         peer = self._front.peer
-        begun = peer.view(session.id).begin(session.notices, per_second=session.updates_per_second)
+        begun = peer.view(session.id).begin(
+            session.notices, per_second=session.profile.updates_per_second
+        )
         for method, params in begun:
             peer.connection.notify(method, params)
         if not peer.capabilities.updates:
