@@ -31,16 +31,17 @@ def discarded(event: TextDiscarded) -> Json:
     return update | {"_meta": {"agent-server": {"discarded": event.message_id}}}
 
 
-def retrying(event: Retrying) -> Notice:
-    """A repeated request, in words."""
-    return Notice("info", f"Trying again in {event.delay_s:.1f} s", event.message)
-
-
-def model_switched(event: ModelSwitched) -> Notice:
-    """Another model, in words."""
-    return Notice(
-        "warning", f"{event.model} goes on instead of {event.before}", f"because of: {event.reason}"
-    )
+def as_notice(event: Retrying | ModelSwitched | Notice) -> Notice:
+    """A notice; a repeated request and another model are told in words."""
+    match event:
+        case Retrying(delay_s=delay_s, message=message):
+            return Notice("info", f"Trying again in {delay_s:.1f} s", message)
+        case ModelSwitched(model=model, before=before, reason=reason):
+            return Notice(
+                "warning", f"{model} goes on instead of {before}", f"because of: {reason}"
+            )
+        case Notice():
+            return event
 
 
 def notice(event: Notice) -> Json:
