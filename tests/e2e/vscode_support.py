@@ -60,11 +60,12 @@ class Lab:
         settings: Mapping[str, Any] | None = None,
         machine: Mapping[str, Any] | None = None,
         folders: Sequence[str] = (),
+        screen: Mapping[str, Any] | None = None,
     ) -> Path:
         """Act out a story in a workspace of its own, and return that.
 
         `files` are there when it begins, by their paths in the workspace; `settings` are the workspace's, `machine` the
-        machine's; `folders` of the workspace are opened as a workspace of several roots instead of itself.
+        machine's; `folders` of the workspace are opened as a workspace of several roots instead of itself; `screen` are options of the page.
         """
         place = self.run / story
         workspace = place / "workspace"
@@ -81,18 +82,19 @@ class Lab:
         )
         opened = f"folder={workspace}"
         if folders:
-            roots = {"folders": [{"path": name} for name in folders], "settings": chosen}
+            host = f"vscode-remote://127.0.0.1:{self.port}{workspace}"
+            roots = {"folders": [{"uri": f"{host}/{name}"} for name in folders], "settings": chosen}
             (workspace / "all.code-workspace").write_text(json.dumps(roots))
             opened = f"workspace={workspace / 'all.code-workspace'}"
-        self._act(story, f"http://127.0.0.1:{self.port}/?{opened}", place)
+        url = f"http://127.0.0.1:{self.port}/?{opened}"
+        self._act(place, {"story": story, "url": url, "place": str(place), "screen": screen or {}})
         return workspace
 
-    def _act(self, story: str, url: str, place: Path) -> None:
+    def _act(self, place: Path, wanted: Mapping[str, Any]) -> None:
         """Have the driver do it; it answers within a bound of its own."""
         assert self.driver.stdin is not None
         assert self.driver.stdout is not None
         begun = time.time()
-        wanted = {"story": story, "url": url, "place": str(place)}
         self.driver.stdin.write(json.dumps(wanted) + "\n")
         self.driver.stdin.flush()
         answer = self.driver.stdout.readline()
