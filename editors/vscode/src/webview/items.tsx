@@ -187,7 +187,7 @@ const QUESTIONS: { readonly [Kind in ToolItem["toolKind"]]?: string } = {
 
 /** A question of the model: a click on an answer, or words. */
 function Ask({ item }: { readonly item: AskItem }) {
-  if (item.answer !== null) return <Answered title={item.question} answer={item.answer} />;
+  if (item.answer !== null) return null; // the line of its tool call says it
   const tell = (words: string | null) => send({ kind: "tell", id: item.id, words });
   return (
     <section class="question" aria-label={`The agent asks: ${item.question}`} data-question={item.id}>
@@ -259,7 +259,7 @@ function Notice({ item }: { readonly item: NoticeItem }) {
   return (
     <p class={`notice ${item.severity}`} role={item.severity === "error" ? "alert" : "note"}>
       <Icon name={item.severity} /> {item.title}
-      {item.description !== null && <span class="quiet"> {item.description}</span>}
+      {item.description !== null && ` · ${item.description}`}
     </p>
   );
 }

@@ -1,0 +1,167 @@
+// node checks.mjs NAME: one check of the chat's page alone (`page.mjs`); exits with 0 when it holds.
+import assert from "node:assert/strict";
+import { deltas, text, transcript } from "./loads.mjs";
+import { launch } from "./page.mjs";
+import { chatOf, STATES, snapshot } from "./states.mjs";
+import { noSeriousViolation } from "./workbench.mjs";
+
+const THEMES = ["light", "dark", "highContrast", "highContrastLight"];
+/** What is looked at in every theme; all else in the first. */
+const EVERYWHERE = ["answered", "permission", "diff", "settled", "busy"];
+
+const checks = {
+  /** No state, in no theme, has what a judge of accessibility calls serious. */
+  async accessible(browser) {
+    const found = [];
+    for (const theme of THEMES) {
+      const names = theme === THEMES[0] ? Object.keys(STATES) : EVERYWHERE;
+      for (const name of names) {
+        const chat = await inState(browser, name, theme);
+        await noSeriousViolation(chat.page.mainFrame()).catch(({ actual, message }) =>
+          found.push(`${theme} ${name}: ${actual ?? message}`),
+        );
+        await chat.close();
+      }
+    }
+    assert.deepEqual(found, []);
+  },
+
+  /** Of a long session only what is near is made; the rest stands there as plain text. */
+  async long(browser) {
+    const chat = await browser.chat();
+    const message = transcript(2_000_000);
+    const frames = await chat.page.evaluate(async (all) => {
+      window.postMessage(all);
+      const drawn = [];
+      while (drawn.length < 3 || drawn.at(-1) !== drawn.at(-3)) {
+        await new Promise((done) => setTimeout(done, 50));
+        drawn.push(document.querySelectorAll(".item").length);
+      }
+      return new Set(drawn.filter((count) => count > 0)).size;
+    }, message);
+    const [made, far, items] = await chat.page.evaluate(() => [
+      document.querySelectorAll(".markdown p, .markdown span").length,
+      document.querySelectorAll(".piece.far").length,
+      document.querySelectorAll(".item").length,
+    ]);
+
+    assert.equal(items, message.chat.items.length);
+    assert.ok(frames > 3, `all came within ${frames} frames`);
+    assert.ok(far > 400, `${far} pieces are left as text`);
+    assert.ok(made < 20_000, `${made} nodes were made`);
+    const last = [...message.chat.items.at(-1).text.matchAll(/## (Part \d+)/g)].at(-1)[1];
+    await chat.page.locator(".message h2", { hasText: last }).last().waitFor();
+    assert.ok(await chat.page.locator(".transcript").evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 50));
+    // Coming near is enough.
+    await chat.page.locator(".transcript").evaluate((box) => box.scrollTo(0, box.scrollHeight / 3));
+    await chat.page.waitForFunction(() => {
+      const { top, bottom } = document.querySelector(".transcript").getBoundingClientRect();
+      const inView = [...document.querySelectorAll(".message .piece")].filter((piece) => {
+        const box = piece.getBoundingClientRect();
+        return box.bottom > top && box.top < bottom;
+      });
+      return inView.length > 0 && inView.every((piece) => !piece.classList.contains("far"));
+    });
+  },
+
+  /** While an answer streams only its end is made anew. */
+  async streaming(browser) {
+    const chat = await browser.chat();
+    await chat.post(snapshot(chatOf([])));
+    const whole = text(60_000);
+    const touched = await chat.page.evaluate(async (messages) => {
+      let elsewhere = 0;
+      new MutationObserver((records) => {
+        const pieces = document.querySelectorAll(".message .piece");
+        // The piece that was last before may be completed in the same frame in which the next one begins.
+        const near = new Set([...pieces].slice(-3));
+        for (const { target } of records) {
+          const element = target instanceof Element ? target : target.parentElement;
+          const piece = element?.closest(".piece");
+          if (piece != null && piece.isConnected && !near.has(piece)) elsewhere += 1;
+        }
+      }).observe(document.getElementById("chat"), { childList: true, subtree: true, characterData: true });
+      for (const message of messages) {
+        window.postMessage(message);
+        await new Promise((done) => setTimeout(done));
+      }
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      return elsewhere;
+    }, deltas(whole, 5_000));
+
+    assert.equal(touched, 0, "pieces that were complete are made anew");
+    const shown = await chat.page.locator(".message pre").allTextContents();
+    assert.equal(shown.join("\n").length, [...whole.matchAll(/```python\n([^`]*)\n```/g)].map((match) => match[1]).join("\n").length);
+    assert.ok(await chat.page.locator(".message .piece").count() > 20);
+  },
+
+  /** By keys alone: complete, choose, remove what was mentioned, answer a question. */
+  async keyboard(browser) {
+    const chat = await inState(browser, "welcome", "light");
+    const { page } = chat;
+    const input = page.getByRole("textbox", { name: "Prompt" });
+    await input.focus();
+    await page.keyboard.type("/mo");
+    const options = page.getByRole("listbox", { name: "Commands" }).getByRole("option");
+    assert.equal(await options.count(), 2);
+    await page.keyboard.press("ArrowDown");
+    const active = await input.getAttribute("aria-activedescendant");
+    assert.equal(await page.locator(`#${active}`).getAttribute("aria-selected"), "true");
+    await page.keyboard.press("Enter");
+    assert.deepEqual((await chat.told()).at(-1), { kind: "command", command: "agent.pickMode" });
+    assert.equal(await input.inputValue(), "");
+
+    await page.keyboard.type("see @dat");
+    await chat.post({ kind: "completions", query: "dat", found: [{ label: "src/dates.py", detail: "File", insert: "@src/dates.py" }] });
+    await page.getByRole("option", { name: "src/dates.py" }).waitFor();
+    await page.keyboard.press("Tab");
+    assert.equal(await input.inputValue(), "see @src/dates.py ");
+    await page.keyboard.press("Shift+Tab"); // to what is attached
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Remove src/dates.py");
+    await page.keyboard.press("Enter");
+    assert.equal((await input.inputValue()).trim(), "see");
+  },
+
+  /** While a turn runs a key says what becomes of words; what waits can be taken back. */
+  async saying(browser) {
+    const chat = await inState(browser, "busy", "light");
+    const input = chat.page.getByRole("textbox", { name: "Prompt" });
+    for (const [keys, how] of [["Enter", "prompt"], ["Alt+Enter", "steer"], ["Control+Enter", "redirect"]]) {
+      await input.fill(how);
+      await input.press(keys);
+      assert.deepEqual((await chat.told()).at(-1), { kind: "send", text: how, how, images: [] });
+    }
+    await input.fill("more");
+    await chat.page.getByRole("button", { name: "Steer" }).click();
+    assert.equal((await chat.told()).at(-1).how, "steer");
+    await chat.page.getByRole("button", { name: "Take back" }).click();
+    assert.deepEqual((await chat.told()).at(-1), { kind: "withdraw", waitingId: "p2" });
+    await chat.post({ kind: "compose", text: "Then update the README", keep: true });
+    await chat.page.waitForFunction(() => document.querySelector("textarea").value === "Then update the README");
+    // A picture goes with what steers, too.
+    await input.evaluate((area) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.items.add(new File([new Uint8Array([137, 80, 78, 71])], "a.png", { type: "image/png" }));
+      area.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    });
+    await chat.page.getByRole("img", { name: "Pasted 1" }).waitFor();
+    await input.press("Alt+Enter");
+    const { how, images } = (await chat.told()).at(-1);
+    assert.deepEqual([how, images.map((image) => image.mimeType)], ["steer", ["image/png"]]);
+    await input.press("Escape");
+    assert.deepEqual((await chat.told()).at(-1), { kind: "stop" });
+  },
+};
+
+async function inState(browser, name, theme) {
+  const chat = await browser.chat(theme);
+  const { messages, act } = STATES[name];
+  await chat.post(...messages);
+  await chat.drawn();
+  if (act !== undefined) await act(chat.page);
+  await chat.drawn();
+  return chat;
+}
+
+const browser = await launch();
+await checks[process.argv[2]](browser).finally(() => browser.close());
