@@ -3,12 +3,13 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent_server.loop.errors import StoreFailure
 from agent_server.store.schema import STEPS
 
+Connect = Callable[[Path], sqlite3.Connection]
 BUSY_TIMEOUT_S = 2.0
 """How long a commit waits for another process's. Theirs take milliseconds; a turn that ends must not wait longer."""
 

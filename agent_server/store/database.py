@@ -20,7 +20,12 @@ import anyio.to_thread
 
 from agent_server.frozen import frozen
 from agent_server.loop.errors import StoreFailure
-from agent_server.store.connection import identity, open_for_reading, open_for_writing
+from agent_server.store.connection import (
+    Connect,
+    identity,
+    open_for_reading,
+    open_for_writing,
+)
 from agent_server.store.transaction import Job, commit
 
 logger = logging.getLogger(__name__)
@@ -52,7 +57,7 @@ class Database:
         path: Path,
         *,
         pulse: Pulse | None = None,
-        connect: Callable[[Path], sqlite3.Connection] = open_for_writing,
+        connect: Connect = open_for_writing,
     ) -> None:
         """`connect` opens the file for the writer."""
         self.path = path
@@ -158,7 +163,7 @@ class _Writer:
     def __init__(
         self,
         path: Path,
-        connect: Callable[[Path], sqlite3.Connection],
+        connect: Connect,
         jobs: "queue.SimpleQueue[_Waiting | None]",
         pulse: Pulse | None,
     ) -> None:

@@ -18,6 +18,7 @@ from agent_server.loop.errors import StoreFailure
 from agent_server.loop.model import Mode, SessionId
 from agent_server.store import garbage, grants, listing, locks, receipts, rows
 from agent_server.store.blobs import BlobStore
+from agent_server.store.connection import Connect, open_for_writing
 from agent_server.store.database import Database, Pulse
 from agent_server.store.edits import StoredJournal
 from agent_server.store.forks import fork
@@ -35,13 +36,21 @@ class SessionStore:
     """Every method raises `StoreFailure` when the file cannot be used; then nothing of that call was kept."""
 
     def __init__(
-        self, path: Path, *, blobs: BlobStore | None = None, clock: Clock = now_ms
+        self,
+        path: Path,
+        *,
+        blobs: BlobStore | None = None,
+        clock: Clock = now_ms,
+        connect: Connect = open_for_writing,
     ) -> None:
-        """`path` is the database file; it need not exist. `blobs` are the texts that its journals refer to."""
+        """`path` is the database file; it need not exist. `blobs` are the texts that its journals refer to.
+
+        `connect` opens the file for the writer; what it leaves out of durability, nobody else makes good.
+        """
         self._blobs = blobs
         self._token = secrets.token_hex(8)
         self._clock = clock
-        self._database = Database(path, pulse=Pulse(locks.BEAT_S, self._beat))
+        self._database = Database(path, pulse=Pulse(locks.BEAT_S, self._beat), connect=connect)
 
     @property
     def path(self) -> Path:

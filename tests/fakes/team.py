@@ -1,5 +1,6 @@
 """An agent with sub-agents around it: the real `delegate`, a script for each task, fake tools for the rest."""
 
+import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from agent_server.loop.ports import Model, Piece, Request, UserMessage
 from agent_server.session.ports import Kit, Place, SubAgentTerms
 from agent_server.session.session import Session
 from agent_server.session.sessions import Sessions
+from agent_server.store.connection import open_for_writing
 from agent_server.store.sessions import SessionStore
 from agent_server.tools.delegate import Delegate
 from tests.fakes.loop import FakePolicy, FakeTool, ListModel, Say
@@ -106,12 +108,19 @@ class Office:
         return [e.result for e in self.session.entries if isinstance(e, ResultEntry)]
 
 
+def unsynced(path: Path) -> sqlite3.Connection:
+    """For tests that make hundreds of commits and pull no plug: a disk that others keep busy syncs in seconds."""
+    connection = open_for_writing(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
 @asynccontextmanager
 async def office(home: Path, *steps: Say, **more: Any) -> AsyncGenerator[Office]:
     """A session of `team(*steps, **more)`."""
     at_work = team(*steps, **more)
-    store = SessionStore(home / "sessions.db")
-    with anyio.fail_after(50):
+    store = SessionStore(home / "sessions.db", connect=unsynced)
+    with anyio.fail_after(30):
         async with Sessions(store, lambda cwd: at_work) as sessions:
             client = RecordingClient()
             session = await sessions.new(cwd=str(home), client=client)
