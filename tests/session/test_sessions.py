@@ -211,11 +211,11 @@ async def test_when_to_ask_about_edits_is_kept_as_chosen_and_follows_the_setting
         loaded = await sessions.load(session.id, cwd=str(tmp_path), client=RecordingClient())
         forked = await sessions.fork(session.id, cwd=str(tmp_path), client=RecordingClient())
         default = await sessions.load(other.id, cwd=str(tmp_path), client=RecordingClient())
-        assert (loaded.review, forked.review, default.review) == ("turn", "turn", "each")
+        assert [one.profile.review for one in (loaded, forked, default)] == ["turn", "turn", "each"]
         equipment.review = "turn"
-        assert default.review == "turn"
+        assert default.profile.review == "turn"
         await loaded.set_review("each")
-        assert loaded.review == "each"
+        assert loaded.profile.review == "each"
 
 
 async def test_mode_and_model_are_kept_and_wrong_ones_refused(tmp_path: Path):
