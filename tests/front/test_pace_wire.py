@@ -8,6 +8,7 @@ import anyio.lowlevel
 import pytest
 
 from agent_server.front import stream
+from agent_server.loop.model import PartialEntry, SessionId
 from tests.fakes.acp_client import OURS, STOCK, prompt_params
 from tests.fakes.front import served
 from tests.fakes.loop import FakeTool, Say
@@ -88,6 +89,27 @@ async def test_a_call_comes_behind_all_that_was_said_before_it(tmp_path: Path) -
         kinds = [u["sessionUpdate"] for u in updates]
         before = updates[: kinds.index("tool_call")]
         assert "".join(chunks(before)).split() == LONG.split()
+
+
+@pytest.mark.parametrize("end", ["cancel", "close"])
+async def test_what_is_held_is_said_before_a_turn_that_is_ended_is_answered(
+    tmp_path: Path, clock: FakeClock, end: str
+) -> None:
+    async with served(tmp_path, Say(LONG, hang=True), capabilities=OURS) as world:
+        session = await world.client.new(str(tmp_path))
+        prompt = await world.client.ask("session/prompt", prompt_params(session, "go"))
+        log = world.sessions.get(SessionId(session)).log
+        while not clock.timers:
+            await anyio.lowlevel.checkpoint()
+        if end == "cancel":
+            await world.client.notify("session/cancel", {"sessionId": session})
+        else:
+            await world.client.ask("session/close", {"sessionId": session})
+        assert (await world.client.response(prompt))["stopReason"] == "cancelled"
+
+        [said] = [entry.text for entry in log.entries if isinstance(entry, PartialEntry)]
+        assert "".join(chunks(world.client.updates(session))) == said
+        assert said.startswith("word " * 8)
 
 
 async def test_neither_the_end_of_a_turn_nor_a_client_that_vanishes_leaves_a_timer(
