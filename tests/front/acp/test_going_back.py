@@ -288,10 +288,12 @@ async def test_a_no_with_words_is_heard_and_changes_nothing(work: Path) -> None:
     assert "The person says: use tabs" in told
 
 
-async def test_it_is_decided_once_and_not_by_accepting_all(work: Path) -> None:
-    async with reopened(work, "one\n") as (world, _, left):
+async def test_it_is_decided_once_also_when_the_session_is_loaded_again(work: Path) -> None:
+    async with reopened(work, "one\n") as (world, session, left):
         await ask(world, "edit/resolve", **everything(left))
         await ended(world, left["txn"])
+        params = {"sessionId": session, "cwd": str(work), "mcpServers": []}
+        await world.client.request("session/load", params)
         now = await ask(world, "edit/get", txn=left["txn"])
         with pytest.raises(Refused) as refused:
             await ask(world, "edit/resolve", **everything(now))
