@@ -24,6 +24,7 @@ ALL_S = 600
 LOOP = ("tests/context", "tests/loop")
 IGNORED = ("--ignore=tests/loop/test_rows.py",)
 """It looks at all tests, of which not all are copied."""
+REWINDING = ("tests/session/test_rewinding.py",)
 FAILED = 1
 """pytest's exit code for a test that failed; any other than that and 0 means that nothing was tested."""
 
@@ -295,6 +296,63 @@ MUTANTS: Sequence[Mutant] = (
         "return _none_of([c.path for c in changes], change.path, fits)",
         "continue",
         ("tests/edits/test_apply.py",),
+    ),
+    Mutant(
+        "a file that another process has locked is written",
+        "edits/locked.py",
+        "                raise locked(path) from error",
+        "                pass",
+        ("tests/edits/test_locked.py",),
+    ),
+    Mutant(
+        "sections of a patch about one file overwrite each other",
+        "tools/patch.py",
+        "chunks=(*first.chunks, *second.chunks)",
+        "chunks=second.chunks",
+        ("tests/tools/test_patch.py",),
+    ),
+    Mutant(
+        "a staged file is searched as it is on disk",
+        "tools/search.py",
+        "path in self.hidden or ",
+        "",
+        ("tests/tools/test_staged_reads.py",),
+    ),
+    # ---- going back
+    Mutant(
+        "a context keeps what it folded of another past",
+        "context/session_context.py",
+        "if rewound != self._rewound:",
+        "if False:",
+        ("tests/context/test_rewound.py",),
+    ),
+    Mutant(
+        "what was taken back still stands",
+        "loop/standing.py",
+        "upto = min(entry.upto, rewound) if isinstance(entry, RewoundEntry) else rewound",
+        "upto = rewound",
+        ("tests/context/test_rewound.py",),
+    ),
+    Mutant(
+        "the conversation goes back under a running turn",
+        "session/session.py",
+        "        async with self._resting:\n            yield",
+        "        yield",
+        REWINDING,
+    ),
+    Mutant(
+        "a model that forgot a file may write over it",
+        "session/session.py",
+        "transactions.documents.forget()",
+        "pass",
+        REWINDING,
+    ),
+    Mutant(
+        "what was said aside is lost with the process",
+        "session/hearing.py",
+        "        self._asides = unheard(entries)\n        self._noticing",
+        "        self._asides = []\n        self._noticing",
+        REWINDING,
     ),
 )
 
