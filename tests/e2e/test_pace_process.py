@@ -35,6 +35,7 @@ async def over_lsp(home: Path) -> AsyncGenerator[Talk]:
         yield server.client, await server.client.new(server.root)
 
 
+@pytest.mark.row("R138")
 @pytest.mark.parametrize("wire", [over_acp, over_lsp])
 async def test_five_thousand_deltas_are_at_most_thirty_updates_a_second_and_their_text_is_exact(
     tmp_path: Path, wire: Callable[[Path], Any]

@@ -273,6 +273,7 @@ def test_no_piece_is_held_longer_than_a_window(pauses: list[float], rate: Rate) 
     assert all(at - since <= rate.window_s + SLACK for since, at in zip(put, came, strict=True))
 
 
+@pytest.mark.row("R138")
 @given(st.lists(st.sampled_from([0.0, 0.001, 0.004]), min_size=1, max_size=1500))
 def test_a_flood_has_at_most_30_updates_in_any_second_and_the_first_at_once(
     pauses: list[float],
