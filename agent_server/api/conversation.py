@@ -21,6 +21,7 @@ from agent_server.loop.model import (
     Usage,
 )
 from agent_server.loop.ports import Message
+from agent_server.loop.standing import standing
 from agent_server.options import Options
 from agent_server.session.session import Session
 from agent_server.session.sessions import Sessions
@@ -144,7 +145,7 @@ class AsyncAgent:
             messages=messages(session.entries),
             session=session.id,
             turn=ended.turn,
-            turns=tuple(e.turn for e in session.entries if isinstance(e, TurnEndEntry)),
+            turns=tuple(e.turn for e in standing(session.entries) if isinstance(e, TurnEndEntry)),
             unread=ended.unread,
         )
 

@@ -17,6 +17,7 @@ from agent_server.edits.text.hunks import hunks
 from agent_server.export.conversation import About
 from agent_server.export.formats import RENDERERS, Format, document
 from agent_server.loop.model import (
+    AsideEntry,
     CallKey,
     DoneReason,
     Entry,
@@ -29,6 +30,7 @@ from agent_server.loop.model import (
     ReplyEntry,
     Resource,
     ResultEntry,
+    RewoundEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -293,3 +295,18 @@ def _filled(value: Any, text: str) -> Any:
         for field in fields(value)
     }
     return replace(value, **changed)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_was_taken_back_is_not_in_it_nor_what_was_said_aside(form: Format):
+    log: list[Entry] = [
+        UserEntry(TURN, (Text("the first"),)),
+        AsideEntry(TurnId(""), "(said aside)"),
+        RewoundEntry(TurnId(""), 0),
+        AsideEntry(TurnId(""), "(look again)"),
+        UserEntry(NEXT, (Text("(look again)"), Text("the second"))),
+    ]
+    text = document(form, ABOUT, log, secrets=())
+
+    assert "the second" in text
+    assert [word for word in ("the first", "aside", "look again") if word in text] == []
