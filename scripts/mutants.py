@@ -25,6 +25,7 @@ LOOP = ("tests/context", "tests/loop")
 IGNORED = ("--ignore=tests/loop/test_rows.py",)
 """It looks at all tests, of which not all are copied."""
 REWINDING = ("tests/session/test_rewinding.py",)
+PACE = ("tests/front/test_pace.py",)
 FAILED = 1
 """pytest's exit code for a test that failed; any other than that and 0 means that nothing was tested."""
 
@@ -353,6 +354,28 @@ MUTANTS: Sequence[Mutant] = (
         "        self._asides = unheard(entries)\n        self._noticing",
         "        self._asides = []\n        self._noticing",
         REWINDING,
+    ),
+    # ---- the pace of updates
+    Mutant(
+        "a flood of pieces is not told from a stream",
+        "front/pace.py",
+        "self._flood = self._pieces > limit and not lull",
+        "self._flood = False",
+        PACE,
+    ),
+    Mutant(
+        "a fact overtakes what was said before it",
+        "front/paced.py",
+        "        if self._held:\n            self._let_go()",
+        "        pass",
+        PACE,
+    ),
+    Mutant(
+        "a client gets more updates than it wants",
+        "front/pace.py",
+        "limit = self._rate.calm if self._flood else self._rate.free",
+        "limit = self._rate.free",
+        PACE,
     ),
 )
 
