@@ -65,7 +65,8 @@ class Lab:
         """Act out a story in a workspace of its own, and return that.
 
         `files` are there when it begins, by their paths in the workspace; `settings` are the workspace's, `machine` the
-        machine's; `folders` of the workspace are opened as a workspace of several roots instead of itself; `screen` are options of the page.
+        machine's; `folders` of the workspace are opened as a workspace of several roots instead of
+        itself; `screen` are options of the browser's page.
         """
         place = self.run / story
         workspace = place / "workspace"

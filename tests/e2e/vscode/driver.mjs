@@ -1,5 +1,5 @@
 // node driver.mjs: acts out stories in real workbenches, one browser for all. Standard input has a line of JSON for each,
-// {"story": "file.name", "url": …, "place": …}; standard output answers each with {"error": null} or what went wrong.
+// {"story": "file.name", "url": …, "place": …, "screen": {…}}; standard output answers each with {"error": null} or what went wrong.
 // Files and processes are judged by the test that asked. What failed leaves place/failed.png and place/page.log.
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -15,10 +15,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 await browser.close();
 
-async function play({ story, url, place }) {
+async function play({ story, url, place, screen }) {
   const [file, name] = story.split(".");
   const stories = await import(`./stories/${file}.mjs`);
-  const workbench = await browser.workbench();
+  const workbench = await browser.workbench(screen);
   try {
     await Promise.race([workbench.open(url).then(() => stories[name](workbench, place)), tooLong()]);
     return null;
