@@ -16,66 +16,17 @@ from agent_server.front.blocks import Json
 from agent_server.front.render import edits
 from agent_server.front.rpc.dispatch import FollowUp
 from agent_server.front.rpc.errors import INVALID_PARAMS, RpcError
+from agent_server.front.shown_edit import Appearance, ShownEdit
 from agent_server.front.stream import Stream
-from agent_server.front.uris import path_of
-from agent_server.front.verdicts import Decided, Verdict, Verdicts
-from agent_server.frozen import frozen
-from agent_server.loop.action import Answer, AnswerKind, Question, Scope
+from agent_server.front.verdicts import Decided, Verdict
+from agent_server.loop.action import Answer, Question, Scope
 from agent_server.loop.errors import ClientMistake, StaleRevision
 from agent_server.loop.events import EditChanged
 from agent_server.loop.model import SessionId, TurnId
-from agent_server.loop.proposal import EditState, FileChange, Proposal
+from agent_server.loop.proposal import Proposal
 
 KEPT = 32
 """Decided proposals whose texts can still be fetched: a client may look at a diff right after deciding it."""
-
-_ANSWERS: dict[Scope, AnswerKind] = {
-    "once": "allow_once",
-    "session": "allow_session",
-    "workspace": "allow_workspace",
-}
-
-
-@frozen
-class Appearance:
-    """Under what a client is shown an edit."""
-
-    call_id: str
-    turn: str | None
-    review: edits.Review
-
-
-class Entry:
-    """One edit as the client knows it."""
-
-    def __init__(
-        self,
-        session: SessionId,
-        proposal: Proposal,
-        question: Question | None = None,
-        appearance: Appearance | None = None,
-    ) -> None:
-        self.session = session
-        self.proposal = proposal
-        self.appearance = appearance or Appearance("", None, "ask")
-        self.state: EditState = "proposed"
-        self.revision = proposal.revision
-        self.question = question
-        """None: applied without one, shown for review."""
-        self.verdicts = Verdicts(proposal)
-        self.answer: Answer | None = None
-        """Set once; afterwards nothing can be decided any more."""
-        self.decided = anyio.Event()
-        self.take_up: Callable[[Answer], None] | None = None
-        """A dead process had left it open: nobody waits for the answer, this hears it."""
-
-    def settle(self, answer: Answer) -> None:
-        """What is decided; the first answer counts."""
-        if self.answer is None:
-            self.answer = answer
-            self.decided.set()
-            if self.take_up is not None:
-                self.take_up(answer)
 
 
 class Proposals:
@@ -83,23 +34,23 @@ class Proposals:
 
     def __init__(self, version_of: edits.VersionOf = lambda path: None) -> None:
         self._version_of = version_of
-        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._entries: OrderedDict[str, ShownEdit] = OrderedDict()
         """By txn, oldest first."""
         self.moved: Callable[[], None] = lambda: None
         """Called when an edit was proposed, decided on in part or in whole, or changed its state."""
 
     @property
-    def undecided(self) -> tuple[Entry, ...]:
+    def undecided(self) -> tuple[ShownEdit, ...]:
         """Every edit that waits for the person, oldest first; not those that a dead process had left open."""
         entries = self._entries.values()
         return tuple(e for e in entries if e.answer is None and e.take_up is None)
 
     @property
-    def last(self) -> Entry | None:
+    def last(self) -> ShownEdit | None:
         """The edit that was proposed last."""
         return next(reversed(self._entries.values()), None)
 
-    def find(self, txn: str) -> Entry:
+    def find(self, txn: str) -> ShownEdit:
         """The edit of that name.
 
         Raises:
@@ -124,16 +75,16 @@ class Proposals:
             raise
         return entry.answer or Answer("reject")
 
-    def open(self, session: SessionId, question: Question, turn: TurnId | None = None) -> Entry:
+    def open(self, session: SessionId, question: Question, turn: TurnId | None = None) -> ShownEdit:
         """An edit that can be decided on from now on, however the client is asked."""
         if question.proposal is None:
             raise ValueError("the question has no proposal")
         appearance = Appearance(question.call_id, turn, "ask")
-        entry = self._remember(Entry(session, question.proposal, question, appearance))
+        entry = self._remember(ShownEdit(session, question.proposal, question, appearance))
         self.moved()
         return entry
 
-    def withdraw(self, entry: Entry) -> bool:
+    def withdraw(self, entry: ShownEdit) -> bool:
         """Nobody waits for the decision any more; whether it was still open."""
         if entry.answer is not None:
             return False
@@ -151,7 +102,7 @@ class Proposals:
         if entry is None:
             staged = event.state == "proposed"
             appearance = Appearance(call_id, event.turn, "staged" if staged else "applied")
-            entry = self._remember(Entry(stream.session, event.proposal, appearance=appearance))
+            entry = self._remember(ShownEdit(stream.session, event.proposal, appearance=appearance))
             entry.answer = Answer("allow_once", by="policy")
             if staged or not event.gated:
                 self._show(stream, entry)
@@ -188,7 +139,7 @@ class Proposals:
         state = self._weigh(entry, remember, feedback)
         return {"txn": txn, "revision": entry.revision, "state": state}
 
-    def finish(self, entry: Entry, *, accept: bool) -> None:
+    def finish(self, entry: ShownEdit, *, accept: bool) -> None:
         """Decide everything of an edit that is still undecided; nothing when nothing is."""
         if entry.answer is None:
             entry.verdicts.add_rest(accept=accept)
@@ -200,11 +151,11 @@ class Proposals:
         Raises:
             RpcError: `unknown_txn`.
         """
-        return _shown(self.find(txn))
+        return self.find(txn).shown
 
     def content(self, txn: str, uri: str, side: str) -> str | None:
         """One whole text of a change; None where that side does not exist."""
-        change = _file(self.find(txn).proposal, uri)
+        change = self.find(txn).file(uri)
         return change.base_text if side == "base" else change.new_text
 
     def revision(self, txn: str) -> int | None:
@@ -228,18 +179,13 @@ class Proposals:
 
     # ---- inside ------------------------------------------------------------------------------------------
 
-    def _weigh(self, entry: Entry, remember: Scope, feedback: str | None) -> Decided:
-        """After more was said: the answer, once nothing is undecided."""
-        entry.revision += 1
-        state = entry.verdicts.state
-        if state != "proposed":
-            kind = _ANSWERS[remember] if state == "approved" else "reject"
-            resolution = entry.verdicts.resolution() if state == "approved" else None
-            entry.settle(Answer(kind, resolution, feedback))
+    def _weigh(self, entry: ShownEdit, remember: Scope, feedback: str | None) -> Decided:
+        """After more was said."""
+        state = entry.weigh(remember, feedback)
         self.moved()
         return state
 
-    def _undecided(self, txn: str) -> Entry:
+    def _undecided(self, txn: str) -> ShownEdit:
         entry = self.find(txn)
         if entry.answer is not None:
             raise RpcError(
@@ -247,23 +193,23 @@ class Proposals:
             )
         return entry
 
-    def _remember(self, entry: Entry) -> Entry:
+    def _remember(self, entry: ShownEdit) -> ShownEdit:
         self._entries[entry.proposal.txn] = entry
         decided = [txn for txn, old in self._entries.items() if old.answer is not None]
         for txn in decided[: max(0, len(decided) - KEPT)]:
             del self._entries[txn]
         return entry
 
-    def _show(self, stream: Stream, entry: Entry) -> None:
+    def _show(self, stream: Stream, entry: ShownEdit) -> None:
         if stream.capabilities.edit_proposed:
-            stream.own("edit/proposed", _shown(entry))
+            stream.own("edit/proposed", entry.shown)
 
-    def _state(self, stream: Stream, entry: Entry, event: EditChanged) -> Json:
+    def _state(self, stream: Stream, entry: ShownEdit, event: EditChanged) -> Json:
         return edits.edit_state(
             stream.session, event, revision=entry.revision, version_of=self._version_of
         )
 
-    def _tell(self, stream: Stream, entry: Entry, event: EditChanged) -> None:
+    def _tell(self, stream: Stream, entry: ShownEdit, event: EditChanged) -> None:
         entry.state = event.state
         entry.revision = max(entry.revision + 1, event.proposal.revision)
         self.moved()
@@ -276,7 +222,7 @@ class Proposals:
     ) -> FollowUp:
         call_id = "" if event.key is None else str(event.key)
         appearance = Appearance(call_id, event.turn or None, "ask")
-        entry = self._remember(Entry(stream.session, event.proposal, appearance=appearance))
+        entry = self._remember(ShownEdit(stream.session, event.proposal, appearance=appearance))
         if event.state == "abandoned":
             entry.take_up = partial(take_up, event.proposal)
         else:
@@ -284,25 +230,3 @@ class Proposals:
         entry.state = event.state
         state = self._state(stream, entry, event)
         return stream.own_follow_up("edit/state", state)
-
-
-def _shown(entry: Entry) -> Json:
-    question, appearance = entry.question, entry.appearance
-    return edits.proposed(
-        entry.session,
-        entry.proposal,
-        call_id=appearance.call_id,
-        turn=appearance.turn,
-        revision=entry.revision,
-        review=appearance.review,
-        reason=(question.decision.reason or None) if question else None,
-        scopes=question.scopes if question else ("once",),
-    )
-
-
-def _file(proposal: Proposal, uri: str) -> FileChange:
-    path = path_of(uri)
-    for change in proposal.files:
-        if change.path == path:
-            return change
-    raise ClientMistake(f"edit {proposal.txn!r} does not change {uri}")

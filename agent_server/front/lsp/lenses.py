@@ -11,9 +11,10 @@ import anyio
 from lsprotocol import types
 
 from agent_server.front.lsp.documents import Documents
-from agent_server.front.proposals import Entry, Proposals
+from agent_server.front.proposals import Proposals
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.front.shown_edit import ShownEdit
 from agent_server.front.uris import file_uri, path_of
 from agent_server.loop.proposal import FileChange
 
@@ -68,7 +69,7 @@ class Refresher:
                 return
 
 
-def _lenses(entry: Entry, change: FileChange, *, moved: bool) -> Iterator[types.CodeLens]:
+def _lenses(entry: ShownEdit, change: FileChange, *, moved: bool) -> Iterator[types.CodeLens]:
     hunks = [] if moved or change.kind != "edit" else list(change.hunks)
     for hunk in hunks:
         if not entry.verdicts.is_open(change.path, hunk.id):

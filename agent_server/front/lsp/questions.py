@@ -14,9 +14,10 @@ import anyio
 from agent_server.edits.unified import unified
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.params import as_object
-from agent_server.front.proposals import Entry, Proposals
+from agent_server.front.proposals import Proposals
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.front.shown_edit import ShownEdit
 from agent_server.loop.action import Answer, AnswerKind, Question
 from agent_server.loop.model import SessionId
 from agent_server.loop.proposal import Proposal
@@ -57,7 +58,7 @@ class MessageQuestions:
             proposals.withdraw(entry)
         return entry.answer or Answer("reject")
 
-    async def _ask_about(self, proposals: Proposals, entry: Entry, question: Question) -> None:
+    async def _ask_about(self, proposals: Proposals, entry: ShownEdit, question: Question) -> None:
         while True:
             title = await self._chosen(question, offers(question))
             if isinstance(title, Answer):

@@ -12,10 +12,10 @@ from agent_server.front.lsp.messages import INFO, WARNING, show_message
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.lsp.protocol import Command
 from agent_server.front.lsp.questions import diff_text
-from agent_server.front.proposals import Entry
 from agent_server.front.protocol.commands import HunkCommand, ReviewCommand, UndoCommand
 from agent_server.front.protocol.parse import parse_params
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
+from agent_server.front.shown_edit import ShownEdit
 from agent_server.front.uris import display_name, file_uri
 from agent_server.front.verdicts import Verdict
 from agent_server.loop.proposal import FileChange
@@ -53,7 +53,7 @@ class ReviewCommands:
         wanted = parse_params(ReviewCommand, one_object(argument))
         proposals = self._front.peer.proposals
         if wanted.txn is not None:
-            shown: tuple[Entry, ...] = (proposals.find(wanted.txn),)
+            shown: tuple[ShownEdit, ...] = (proposals.find(wanted.txn),)
         else:
             shown = proposals.undecided or (() if proposals.last is None else (proposals.last,))
         if not shown:
@@ -104,7 +104,7 @@ class ReviewCommands:
         verdict = Verdict(accept, wanted.uri, wanted.hunk)
         proposals.resolve(wanted.txn, revision, [verdict], remember="once", feedback=None)
 
-    async def _show(self, entry: Entry) -> None:
+    async def _show(self, entry: ShownEdit) -> None:
         """In the client's own diff view where it has one, else as text."""
         proposal = entry.proposal
         peer = self._front.peer
