@@ -98,7 +98,8 @@ def _tell(session: Session, new: Proposal, left: Proposal, made: Applied | str) 
             (f.path, h.id, each) for f in shown.files for h in f.hunks
         )
         session.emit(EditChanged(NO_TURN, shown, state, hunks, message))
-    words = f"taken up as edit {new.txn}: {made.state}"
+    why = "" if made.state == "applied" or message is None else f": {message}"
+    words = f"taken up as edit {new.txn}: {made.state}{why}"
     session.emit(EditChanged(NO_TURN, left, "abandoned", message=words))
 
 

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.front.terminal.pty_terminal import left_running, marked, on_a_terminal, scripted
+from tests.front.terminal.pty_terminal import (
+    left_running,
+    marked,
+    on_a_terminal,
+    processes_of,
+    scripted,
+)
 
 CTRL_C = "\x03"
 BASE = "".join(f"line {n}\n" for n in range(1, 21))
@@ -184,6 +190,28 @@ def test_the_conversation_goes_back_and_the_model_no_longer_hears_of_it(
         terminal.expect("› ")
         terminal.type("three\r")
         terminal.expect("C.")
+        terminal.expect("› ")
+        terminal.type("/quit\r")
+        assert terminal.end() == 0
+
+
+def test_an_edit_that_waited_when_everything_was_killed_is_asked_about_again(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = scripted(tmp_path, {"calls": [EDIT]}, {"text": "I see."})
+    with on_a_terminal("chat", model, "go", cwd=folder, env=env) as terminal:
+        terminal.expect(r"apply\?")
+        for pid in processes_of(
+            tmp_path
+        ):  # the server too: its end of input would settle the question
+            os.kill(pid, signal.SIGKILL)
+        terminal.end()
+        wait_until_none_is_left(tmp_path)
+    with on_a_terminal("chat", model, "--resume", cwd=folder, env=env) as terminal:
+        terminal.expect(r"still to be decided[\s\S]*line eighteen[\s\S]*apply\?")
+        terminal.type("y")
+        terminal.expect("applied")
+        assert "line two" in (folder / "a.txt").read_text()
         terminal.expect("› ")
         terminal.type("/quit\r")
         assert terminal.end() == 0

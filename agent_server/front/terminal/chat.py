@@ -76,7 +76,10 @@ def talk(place: Place, screen: Screen, *, resume: str | None, answer: Automatic 
         chat.open(resume)
         chat.show_header()
         chat.show_past()
-        return _prompts(chat, answer or nobody(screen))
+        answer = answer or nobody(screen)
+        if resume is not None:
+            chat.decide_left_open(answer)
+        return _prompts(chat, answer)
 
 
 def nobody(screen: Screen) -> Automatic | None:

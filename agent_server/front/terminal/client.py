@@ -7,6 +7,7 @@ every question exactly once. It knows no screen; whatever comes in goes to `rece
 from collections.abc import Callable
 from typing import TypeVar
 
+import anyio
 from pydantic import ValidationError
 
 from agent_server.front.params import as_list, as_object
@@ -71,6 +72,8 @@ CAPABILITIES: JsonObject = {
         }
     },
 }
+FATE_S = 20.0
+"""For an edit to be applied after it was decided late: an editor may have to be asked."""
 SETTLED = frozenset({"rejected", "abandoned", "failed", "conflict", "reverted"})
 """States of an edit in which nobody needs an answer any more, when they come without one."""
 
@@ -90,6 +93,10 @@ class AcpClient:
         self._left: set[str] = set()
         """Sessions that are no longer looked at."""
         self._current: str | None = None
+        self._abandoned: list[str] = []
+        """Edits that were said to be, since the last load."""
+        self._fates: dict[str, Slot[str]] = {}
+        """By txn: what is awaited of an edit that was decided late."""
         self.connection = connect(
             Dispatch(
                 requests={
@@ -138,6 +145,7 @@ class AcpClient:
 
     async def load(self, session_id: str, cwd: str) -> Session:
         """A stored session; what was said in it is received before this returns."""
+        self._abandoned.clear()
         result = await self._ask("session/load", {"sessionId": session_id, **_workspace(cwd)})
         self._look_at(session_id)
         return _session(session_id, result)
@@ -203,6 +211,26 @@ class AcpClient:
             if reason not in ("already_decided", "stale_revision", "unknown_txn"):
                 raise
 
+    async def left_open(self, session_id: str) -> tuple[EditQuestion, ...]:
+        """After a load: the edits that waited for an answer when the server stopped; they can still be decided."""
+        await self.checkpoints(session_id)  # what follows the answer to the load has come by then
+        txns, self._abandoned = self._abandoned, []
+        found = [
+            parse_proposed(await self._ask("_agent-server/edit/get", {"txn": t})) for t in txns
+        ]
+        return tuple(question for question in found if question.ask)
+
+    async def take_up(self, question: EditQuestion, decided: Decided) -> str:
+        """Decide an edit that was left open; what came of it, in words."""
+        fate = self._fates[question.txn] = Slot("it is not known what came of it")
+        try:
+            await self.resolve(question, decided)
+            with anyio.move_on_after(FATE_S):
+                await fate.wait()
+        finally:
+            del self._fates[question.txn]
+        return fate.now
+
     async def checkpoints(self, session_id: str) -> tuple[CheckpointShown, ...]:
         """What the session can be taken back to, oldest first."""
         result = await self._ask("_agent-server/checkpoint/list", {"sessionId": session_id})
@@ -249,8 +277,15 @@ class AcpClient:
             self._receive(Proposed(question))
 
     async def _edit_state(self, params: JsonObject) -> None:
-        if params.get("state") in SETTLED:
-            self._receive(Withdrawn(_text(params, "txn")))
+        txn, state = _text(params, "txn"), params.get("state")
+        files = [as_object(file) or {} for file in as_list(params.get("files"))]
+        said = next((text for file in files if (text := _text(file, "message"))), "")
+        if said and (fate := self._fates.get(txn)) is not None:
+            fate.put(said)
+        if state == "abandoned":
+            self._abandoned.append(txn)
+        if state in SETTLED:
+            self._receive(Withdrawn(txn))
 
     async def _permission(self, incoming: Incoming) -> object:
         question = parse_permission(incoming.params)

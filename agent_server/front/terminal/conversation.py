@@ -16,7 +16,8 @@ from agent_server.front.terminal.inbound import Session, SessionInfo, TurnEnd, U
 from agent_server.front.terminal.input import Keyboard
 from agent_server.front.terminal.link import Link, linked
 from agent_server.front.terminal.page import Page
-from agent_server.front.terminal.person import Automatic, Person
+from agent_server.front.terminal.person import Automatic, Person, StopTurn
+from agent_server.front.terminal.review import Review
 from agent_server.front.terminal.rewind import Rewind
 from agent_server.front.terminal.server import Server, running_server
 from agent_server.front.terminal.slash import HELP, Mistaken, Slash
@@ -71,6 +72,24 @@ class Conversation:
     def show_past(self) -> None:
         """What was said in the session before it was opened here, and notices that came with it."""
         self._past = self.page.show(self._past, closed=True)
+
+    def decide_left_open(self, automatic: Automatic | None) -> None:
+        """Ask about the edits that waited for an answer when the server stopped; nobody is asked by themselves."""
+        if automatic is not None:
+            return
+        client = self._link.client
+        left_open = self._link.call(client.left_open, self._session.id)
+        self.page.show(self._hear(), closed=True)  # what came with them, their end among it
+        for question in left_open:
+            self.page.add(_said("this edit was still to be decided when the server stopped:"))
+            try:
+                decided = Review(self._person(None), question, place=(1, 1)).run()
+            except StopTurn:
+                return
+            if decided is not None:
+                came_of_it = self._link.call(client.take_up, question, decided)
+                self.page.add(_said(came_of_it.partition(": ")[2] or came_of_it))
+        self._hear()  # the edits that were made of them, which were just shown
 
     def show_header(self) -> None:
         """The first line: program, model, mode, folder."""

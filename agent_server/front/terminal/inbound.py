@@ -59,6 +59,11 @@ class Slot(Generic[T]):
             self._answer = answer
             self._set.set()
 
+    @property
+    def now(self) -> T:
+        """What it holds."""
+        return self._answer
+
     async def wait(self) -> T:
         """The answer."""
         await self._set.wait()

@@ -149,12 +149,18 @@ def marked(environment: Mapping[str, str], tmp_path: Path) -> dict[str, str]:
 
 def left_running(tmp_path: Path) -> list[str]:
     """The command lines of processes started with `marked` that are still there."""
+    return list(processes_of(tmp_path).values())
+
+
+def processes_of(tmp_path: Path) -> dict[int, str]:
+    """The same, by their ids."""
     mark = f"MARK_OF_A_TEST={tmp_path}".encode()
-    found: list[str] = []
+    found: dict[int, str] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (process / "environ").read_bytes().split(b"\0"):
-                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[int(process.name)] = command
         except OSError:  # gone meanwhile, or somebody else's
             continue
     return found
