@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent_server.context import compact, measure, wire
 from agent_server.loop.model import Entry
 from agent_server.loop.ports import Compaction, Model, Request, ToolSpec
-from agent_server.loop.standing import last_rewound, standing
+from agent_server.loop.standing import Standing
 
 
 class SessionContext:
@@ -25,9 +25,14 @@ class SessionContext:
         self._system = system
         self._tools = tools
         self._projection = wire.Projection()
+        self._stands = Standing()
         self._rewound: int | None = None
         """Where the log was taken back for the last time when `_projection` began."""
         self._overhead = measure.overhead_tokens(system, tools)
+
+    def fold(self, entries: Sequence[Entry]) -> None:
+        """Do now what the first request would have to: a long past takes a moment."""
+        self._projection.of(self._standing(entries))
 
     def request(
         self,
@@ -64,10 +69,10 @@ class SessionContext:
 
     def _standing(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         """What stands of the log; what was folded of another past is forgotten."""
-        rewound = last_rewound(entries)
-        if rewound != self._rewound:
-            self._rewound, self._projection = rewound, wire.Projection()
-        return standing(entries)
+        stands = self._stands.of(entries)
+        if self._stands.rewound != self._rewound:
+            self._rewound, self._projection = self._stands.rewound, wire.Projection()
+        return stands
 
     def _request(
         self,

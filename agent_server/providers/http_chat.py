@@ -27,6 +27,7 @@ from agent_server.providers.keys import Key
 from agent_server.providers.prices import Price
 from agent_server.providers.sse import SseDecoder
 from agent_server.providers.watch import Watch
+from agent_server.providers.written import Written, dumped
 
 DRAIN_S = 0.2
 """After the terminator the body should end; a connection that does not end by then is closed instead of kept."""
@@ -66,6 +67,7 @@ class HttpChatModel:
         self._clients = clients
         self._timeouts = timeouts
         self._price = price
+        self._written = Written()
 
     async def stream(self, request: Request, receive: Callable[[Piece], None]) -> Reply:
         """Ask, see the port."""
@@ -107,7 +109,6 @@ class HttpChatModel:
     def _body(self, request: Request) -> bytes:
         body: Json = {
             "model": self._endpoint.model,
-            "messages": wire.messages(request, self.name),
             "stream": True,
             "stream_options": {"include_usage": True},
         }
@@ -115,9 +116,8 @@ class HttpChatModel:
             body["tools"] = wire.tools(request.tools)
         if request.max_output is not None:
             body[self._endpoint.output_field] = request.max_output
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
+        messages = self._written.messages(request, self.name)
+        return f'{dumped(body)[:-1]},"messages":{messages}}}'.encode("utf-8", "replace")
 
     async def _read(self, answer: Answer, stream: "_Stream") -> None:
         decoder = SseDecoder()

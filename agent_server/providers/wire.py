@@ -18,9 +18,13 @@ from agent_server.providers.fragments import Json
 
 def messages(request: Request, model: str) -> list[Json]:
     """System prompt and messages. `model` is our name for the model: only its own reasoning goes back to it (ST-16)."""
-    field = _reasoning_field(request.messages, model)
-    head: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
-    return head + [_message(m, model, field) for m in request.messages]
+    field = reasoning_field(request.messages, model)
+    return system(request) + [message(m, model, field) for m in request.messages]
+
+
+def system(request: Request) -> list[Json]:
+    """The system prompt, when there is one."""
+    return [{"role": "system", "content": request.system}] if request.system else []
 
 
 def tools(specs: Sequence[ToolSpec]) -> list[Json]:
@@ -34,16 +38,17 @@ def tools(specs: Sequence[ToolSpec]) -> list[Json]:
     ]
 
 
-def _message(message: Message, model: str, field: str | None) -> Json:
-    match message:
+def message(said: Message, model: str, field: str | None) -> Json:
+    """One message; reasoning of `model` goes into `field`."""
+    match said:
         case UserMessage(parts):
             return {"role": "user", "content": _content(parts)}
         case AssistantMessage():
-            return _assistant(message, model, field)
+            return _assistant(said, model, field)
         case ToolMessage(call_id, _, text):
             return {"role": "tool", "tool_call_id": call_id, "content": text}
         case _:
-            assert_never(message)
+            assert_never(said)
 
 
 def _assistant(message: AssistantMessage, model: str, field: str | None) -> Json:
@@ -66,7 +71,7 @@ def _assistant(message: AssistantMessage, model: str, field: str | None) -> Json
     return out
 
 
-def _reasoning_field(said: Sequence[Message], model: str) -> str | None:
+def reasoning_field(said: Sequence[Message], model: str) -> str | None:
     """The field in which this model gave reasoning; providers that use one demand it on every tool turn, if empty."""
     hows = (_how(r, model) for m in said if isinstance(m, AssistantMessage) for r in m.reasoning)
     return next((str(how["field"]) for how in hows if how and "field" in how), None)

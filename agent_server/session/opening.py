@@ -70,7 +70,8 @@ async def opened(
         read_only=opening.read_only,
     )
     if record.entries:
-        await session.ready()
+        _, context = await session.ready()
+        context.fold(session.entries)
     if record.entries and opening.read_only is None:
         # Calls that a fork finds open ran in the original, and leave their receipts there.
         await _settle(session, kept if opening.forked else log, forked=opening.forked)
