@@ -323,7 +323,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(
         "a context keeps what it folded of another past",
         "context/session_context.py",
-        "if rewound != self._rewound:",
+        "if self._stands.rewound != self._rewound:",
         "if False:",
         ("tests/context/test_rewound.py",),
     ),

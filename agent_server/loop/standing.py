@@ -28,12 +28,34 @@ def places(entries: Sequence[Entry], upto: int) -> Sequence[int]:
     return runs[0] if len(runs) == 1 else [place for run in reversed(runs) for place in run]
 
 
-def last_rewound(entries: Sequence[Entry], upto: int | None = None) -> int | None:
-    """The index of the last time that the conversation was taken back; None when it never was."""
-    for place in range((len(entries) if upto is None else upto) - 1, -1, -1):
+def last_rewound(entries: Sequence[Entry], upto: int | None = None, since: int = 0) -> int | None:
+    """The index of the last time that the conversation was taken back, from `since` on; None when it was not."""
+    for place in range((len(entries) if upto is None else upto) - 1, since - 1, -1):
         if isinstance(entries[place], RewoundEntry):
             return place
     return None
+
+
+class Standing:
+    """What stands of one growing log; looks at each entry once."""
+
+    def __init__(self) -> None:
+        """Nothing is looked at yet."""
+        self.rewound: int | None = None
+        """Where the conversation was taken back for the last time."""
+        self._stands: list[Entry] | None = None
+        """None: all of it."""
+        self._upto = 0
+
+    def of(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """The entries that stand; `entries` may only have grown since the last time."""
+        rewound = last_rewound(entries, since=self._upto)
+        if rewound is not None:
+            self.rewound, self._stands = rewound, list(standing(entries))
+        elif self._stands is not None:
+            self._stands += entries[self._upto :]
+        self._upto = len(entries)
+        return entries if self._stands is None else self._stands
 
 
 def asides(entries: Sequence[Entry]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_server.loop.model import Entry, RewoundEntry, Text, TurnId, UserEntry
-from agent_server.loop.standing import places, standing
+from agent_server.loop.standing import Standing, places, standing
 
 NONE = TurnId("")
 
@@ -37,10 +37,11 @@ def test_a_damaged_entry_that_points_past_itself_changes_nothing():
 def test_what_stands_is_what_stood_at_the_place_gone_back_to(steps: list[float | None]):
     """Each step speaks (None) or goes back to some place in the log; a model keeps what stood at every place."""
     log: list[Entry] = []
+    growing = Standing()
     stood: list[list[Entry]] = [[]]
     for step in steps:
         upto = None if step is None else int(step * (len(log) + 1))
         log.append(said(str(len(log))) if upto is None else RewoundEntry(NONE, upto))
         stood.append([*stood[-1], log[-1]] if upto is None else stood[upto])
-        assert list(standing(log)) == stood[-1]
+        assert list(standing(log)) == list(growing.of(log)) == stood[-1]
     assert [len(places(log, at)) for at in range(len(log) + 1)] == [len(one) for one in stood]
