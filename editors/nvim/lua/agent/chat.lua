@@ -101,14 +101,11 @@ function M.open_block()
   require("agent.window").float(#lines > 0 and lines or { "No output" }, filetype, render.headline(block))
 end
 
---- 'foldexpr': what stands behind the bar is folded into the line above it.
----@return string
-function M.foldexpr()
-  local line = vim.v.lnum
-  if vim.startswith(vim.fn.getline(line), render.FOLDED) then
-    return "1"
-  end
-  return vim.startswith(vim.fn.getline(line + 1), render.FOLDED) and ">1" or "0"
+--- Fold what is folded, in a window that has just begun to show a session.
+---@param shown agent.Session
+---@param win integer
+function M.fold(shown, win)
+  page.fold(chats[shown.id].page, win)
 end
 
 ---@private

@@ -14,11 +14,12 @@ local WAITS = { queue = "waits for its turn", steer = "heard at the next step", 
 ---@field buf integer
 ---@field marks integer[] by block: the extmark at its first line
 ---@field indices table<integer, integer> block by extmark
+---@field folds table<integer, integer> by block: the row of it that all rows after it are folded into
 
 ---@param buf integer empty
 ---@return agent.Page
 function M.new(buf)
-  return { buf = buf, marks = {}, indices = {} }
+  return { buf = buf, marks = {}, indices = {}, folds = {} }
 end
 
 --- Remove all blocks.
@@ -28,7 +29,7 @@ function M.clear(page)
   vim.api.nvim_buf_set_lines(page.buf, 0, -1, true, {})
   vim.bo[page.buf].modifiable = false
   vim.api.nvim_buf_clear_namespace(page.buf, -1, 0, -1)
-  page.marks, page.indices = {}, {}
+  page.marks, page.indices, page.folds = {}, {}, {}
 end
 
 --- Change blocks; windows that look at the end of the conversation stay there, all others stay where they are.
@@ -65,7 +66,7 @@ end
 ---@param block agent.Block
 ---@param text string
 function M.grow(page, index, block, text)
-  local _, stop = M._range(page, index)
+  local opened, _, stop = M._opened(page, index), M._range(page, index)
   local row = stop - 1
   local line = vim.api.nvim_buf_get_lines(page.buf, row, row + 1, true)[1]
   local lines = render.growth(block.kind, text)
@@ -74,6 +75,9 @@ function M.grow(page, index, block, text)
     local last = row + #lines
     vim.hl.range(page.buf, LOOKS, "AgentThought", { row, 0 }, { last, 0 })
   end
+  if page.folds[index] then
+    M._fold(page, index, vim.fn.win_findbuf(page.buf), opened)
+  end
 end
 
 --- Show a block as it is now.
@@ -81,7 +85,7 @@ end
 ---@param index integer
 ---@param block agent.Block
 function M.show(page, index, block)
-  local shown = render.block(block)
+  local shown, opened = render.block(block), M._opened(page, index)
   local first
   if page.marks[index] then
     local stop
@@ -97,6 +101,78 @@ function M.show(page, index, block)
     page.indices[page.marks[index]] = index
   end
   M._decorate(page.buf, first, shown, block)
+  if page.folds[index] or shown.fold then
+    page.folds[index] = shown.fold
+    M._fold(page, index, vim.fn.win_findbuf(page.buf), opened)
+  end
+end
+
+--- Fold the blocks in a window that did not show them: folds are a window's own.
+---@param page agent.Page
+---@param win integer
+function M.fold(page, win)
+  vim.api.nvim_win_call(win, function()
+    vim.cmd("normal! zE")
+  end)
+  for index in pairs(page.folds) do
+    M._fold(page, index, { win }, {})
+  end
+end
+
+--- The fold of one block, made anew. They are made by hand, because an expression that looks at the line below is not
+--- asked again by Neovim wherever it should be.
+---@private
+---@param page agent.Page
+---@param index integer
+---@param windows integer[]
+---@param opened integer[] windows in which it is to be open
+function M._fold(page, index, windows, opened)
+  local first, stop = M._range(page, index)
+  local head = page.folds[index] and first + page.folds[index] + 1
+  for _, win in ipairs(windows) do
+    vim.api.nvim_win_call(win, function()
+      local view = vim.fn.winsaveview()
+      M._unfold(first + 1, stop)
+      if head and head < stop then
+        vim.cmd(("%d,%dfold"):format(head, stop))
+        if vim.list_contains(opened, win) then
+          vim.cmd(("%dfoldopen"):format(head))
+        end
+      end
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
+--- Delete the folds of these lines.
+---@private
+---@param first integer line from 1
+---@param last integer
+function M._unfold(first, last)
+  for line = first, last do
+    while vim.fn.foldlevel(line) > 0 do
+      vim.api.nvim_win_set_cursor(0, { line, 0 })
+      vim.cmd("normal! zd")
+    end
+  end
+end
+
+--- The windows in which the person opened the fold of a block.
+---@private
+---@param page agent.Page
+---@param index integer
+---@return integer[]
+function M._opened(page, index)
+  local offset = page.folds[index]
+  if not offset then
+    return {}
+  end
+  local head = M._range(page, index) + offset + 1
+  return vim.tbl_filter(function(win)
+    return vim.api.nvim_win_call(win, function()
+      return vim.fn.foldlevel(head) > 0 and vim.fn.foldclosed(head) == -1
+    end)
+  end, vim.fn.win_findbuf(page.buf))
 end
 
 --- What is not heard yet, below the end.

@@ -10,6 +10,7 @@ M.FOLDED = "│ "
 ---@class agent.Rendered
 ---@field lines string[]
 ---@field sign? { [1]: string, [2]: string } in the sign column of the first line that is not empty: text, highlight
+---@field fold? integer the row that all rows after it are folded into
 ---@field highlights { row: integer, first?: integer, last?: integer, group: string }[] rows from 0; without columns: the line
 
 ---@alias agent.CallState "pending"|"in_progress"|"completed"|"failed"|"skipped"|"waiting"
@@ -41,6 +42,7 @@ function M.block(block)
   for _, highlight in ipairs(shown.highlights) do
     highlight.row = highlight.row + 1
   end
+  shown.fold = shown.fold and shown.fold + 1
   return shown
 end
 
@@ -172,7 +174,7 @@ function M._thought(block)
   for _, line in ipairs(vim.split(transcript.text(block), "\n", { plain = true })) do
     lines[#lines + 1] = M.FOLDED .. line
   end
-  return { lines = lines, sign = { "▸", "AgentThought" }, highlights = M._dim(lines, "AgentThought") }
+  return { lines = lines, sign = { "▸", "AgentThought" }, highlights = M._dim(lines, "AgentThought"), fold = 0 }
 end
 
 ---@private
@@ -183,7 +185,7 @@ function M._tool(block)
   for _, words in ipairs(block.waiting or {}) do
     lines[#lines + 1] = M._code("  " .. words)
   end
-  local output = M.output(block)
+  local output, head = M.output(block), #lines - 1
   for index = 1, math.min(#output, OUTPUT_LINES) do
     lines[#lines + 1] = M.FOLDED .. output[index]
   end
@@ -193,7 +195,7 @@ function M._tool(block)
   local sign = SIGNS[M._state(block)]
   local highlights = M._dim(lines, "AgentOutput")
   highlights[1] = { row = 0, first = 0, last = #lines[1], group = block.waiting and "AgentWaiting" or "AgentTool" }
-  return { lines = lines, sign = sign, highlights = highlights }
+  return { lines = lines, sign = sign, highlights = highlights, fold = #output > 0 and head or nil }
 end
 
 ---@private

@@ -21,8 +21,7 @@ local CHAT_OPTIONS = {
   conceallevel = 2,
   concealcursor = "nc",
   cursorline = false,
-  foldmethod = "expr",
-  foldexpr = "v:lua.require'agent.chat'.foldexpr()",
+  foldmethod = "manual",
   foldtext = "",
   foldlevel = 0,
   foldenable = true,
@@ -94,7 +93,8 @@ end
 function M.open(shown)
   if M.is_open() then
     vim.api.nvim_win_set_buf(state.chat, chat.buffer(shown))
-    return M._set(state.chat, CHAT_OPTIONS)
+    M._set(state.chat, CHAT_OPTIONS)
+    return chat.fold(shown, state.chat)
   end
   state.source = M.source_window()
   local buf = chat.buffer(shown)
@@ -106,6 +106,7 @@ function M.open(shown)
   end
   M._set(state.chat, CHAT_OPTIONS)
   M._set(state.prompt, PROMPT_OPTIONS)
+  chat.fold(shown, state.chat)
   vim.api.nvim_win_set_cursor(state.chat, { vim.api.nvim_buf_line_count(buf), 0 })
 end
 
