@@ -55,7 +55,6 @@ def test_every_method_that_is_not_ours_is_one_of_acps() -> None:
     assert names <= known
 
 
-@pytest.mark.row("R18")
 def test_lsp_serves_the_same_but_its_own_handshake() -> None:
     table = dispatch(nobody, Vocabulary.LSP)
 

@@ -107,7 +107,7 @@ async def test_a_cancelled_append_is_kept_whole_in_memory_and_on_disk(store: Ses
     assert list(log.entries) == await reopened(store.path, made.id) == [said("a"), said("b")]
 
 
-@pytest.mark.row("R113")
+@pytest.mark.row("R86", "R113")
 async def test_an_append_that_fails_keeps_nothing_of_it(store: SessionStore):
     made = await store.create("/work")
     log = await store.open_log(made.id)

@@ -63,8 +63,9 @@ async def test_output_of_both_streams_comes_in_order(desk: Desk) -> None:
     assert desk.shown == "one\ntwo\nthree\n"
 
 
+@pytest.mark.row("R27")
 async def test_silence_is_said(desk: Desk) -> None:
-    """F50."""
+    """F50: success without output is no empty result."""
     assert (await desk.call("shell", command="true")).output == "(no output, exit 0)"
     assert (await desk.call("shell", command="exit 3")).output == "(no output, exit 3)"
 

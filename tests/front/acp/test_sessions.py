@@ -20,15 +20,15 @@ def kinds(client: AcpClient, session: str) -> list[str]:
 
 
 async def test_the_response_is_the_first_line_that_mentions_a_new_session(tmp_path: Path) -> None:
-    """PR-06, rule 14; the oracle judges the order of all twenty."""
+    """PR-06, rule 14; the oracle judges the order of all two hundred."""
     async with served(tmp_path, capabilities=OURS | NOTICES, warnings=("no model",)) as world:
         ids = [
             await world.client.ask("session/new", {"cwd": str(tmp_path), "mcpServers": []})
-            for _ in range(20)
+            for _ in range(200)
         ]
         sessions = {(await world.client.response(one))["sessionId"] for one in ids}
 
-        assert len(sessions) == 20
+        assert len(sessions) == 200
         for session in sessions:
             assert kinds(world.client, session) == ["notice"]
 
