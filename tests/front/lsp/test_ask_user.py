@@ -45,6 +45,24 @@ async def test_a_plugin_is_asked_by_our_message(tmp_path: Path, asks: Say) -> No
         assert world.client.of("agent/session/request_permission") == []
 
 
+async def test_a_loaded_conversation_shows_what_was_asked_and_answered(tmp_path: Path) -> None:
+    answers = {"agent/ask": lambda *_: {"answer": "SQLite"}}
+    async with served(
+        tmp_path, WITH_OPTIONS, Say("fine"), capabilities=ASKING, answers=answers
+    ) as world:
+        client = world.client
+        session = await client.new(world.root)
+        await client.prompt(session, "go")
+        before = len(client.of("agent/session/update"))
+        place = {"sessionId": session, "uri": world.root.as_uri(), "mcpServers": []}
+        await client.request("agent/session/load", place)
+
+        shown = [u["update"] for u in client.of("agent/session/update")[before:]]
+        [call] = [u for u in shown if u["sessionUpdate"] == "tool_call"]
+        assert call["rawInput"] == {"question": QUESTION, "options": OPTIONS}
+        assert call["content"][0]["content"]["text"] == "SQLite"
+
+
 async def test_a_plugin_that_only_permits_chooses(tmp_path: Path) -> None:
     async with served(tmp_path, WITH_OPTIONS, Say("fine")) as world:
         session = await world.client.new(world.root)

@@ -119,6 +119,22 @@ async def test_a_rejected_edit_leaves_every_byte_and_the_reason_reaches_the_mode
         assert "use tabs" in told(world)
 
 
+async def test_a_loaded_conversation_says_what_the_person_refused(tmp_path: Path) -> None:
+    async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
+        client, _ = world.client, file(world)
+        session = await client.new(world.root)
+        turn = await client.ask("agent/session/prompt", prompt_params(session, "go"))
+        await client.resolve(await client.hears("agent/edit/proposed"), REJECT)
+        await client.response(turn)
+        before = len(client.of("agent/session/update"))
+        place = {"sessionId": session, "uri": world.root.as_uri(), "mcpServers": []}
+        await client.request("agent/session/load", place)
+
+        shown = [u["update"] for u in client.of("agent/session/update")[before:]]
+        [call] = [u for u in shown if u["sessionUpdate"] == "tool_call"]
+        assert (call["status"], call["_meta"]["agent-server"]["code"]) == ("failed", "denied")
+
+
 async def test_a_decision_on_an_old_revision_is_refused(tmp_path: Path) -> None:
     async with served(tmp_path, EDIT, DONE, policy=asking("edit")) as world:
         client, _ = world.client, file(world)
