@@ -123,6 +123,9 @@ describe("words", () => {
     const option = { optionId: "o2", name: "`git status`, this session", kind: "allow_always" } as const;
 
     expect(optionWords(option, "shell git status")).toBe("Allow in this session");
+    expect(optionWords({ ...option, name: "`read /a/lo…`, this workspace" }, "read /a/long.txt")).toBe(
+      "Allow in this workspace",
+    );
     expect(optionWords(option, "shell git status && rm x")).toBe("Allow `git status`, this session");
   });
 

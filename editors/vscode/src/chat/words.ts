@@ -57,7 +57,11 @@ export function pendingWords(edits: number, files: number): string {
 export function optionWords(option: PermissionOption, title = ""): string {
   if (!option.kind.startsWith("allow")) return option.name;
   const [, thing, scope] = /^`(.*)`, (this \w+)$/s.exec(option.name) ?? [];
-  if (thing !== undefined && title.endsWith(thing)) return `Allow in ${scope}`;
+  // Its name is cut when it is long.
+  const isShown = thing?.endsWith("…")
+    ? title.includes(thing.slice(0, -1))
+    : thing !== undefined && title.endsWith(thing);
+  if (isShown) return `Allow in ${scope}`;
   return `Allow ${option.name.charAt(0).toLowerCase()}${option.name.slice(1)}`;
 }
 

@@ -24,6 +24,7 @@ interface Card {
 
 interface Permission extends Card {
   readonly kind: "permission";
+  readonly title: string;
   readonly options: readonly PermissionOption[];
   readonly resolve: (answer: PermissionAnswer) => void;
 }
@@ -58,7 +59,8 @@ export class Permissions implements vscode.Disposable {
         if (this.close(id, words)) resolve(WITHDRAWN);
       };
       const askAside = () => this.pickOption(id, request);
-      this.open.set(id, { kind: "permission", sessionId, options, resolve, withdraw, askAside });
+      const title = titleOf(request);
+      this.open.set(id, { kind: "permission", sessionId, title, options, resolve, withdraw, askAside });
       this.conversation.dispatch(sessionId, { kind: "asked", id, request });
       this.opened(sessionId, token, withdraw, () => this.askModally(id, request));
     });
@@ -97,7 +99,8 @@ export class Permissions implements vscode.Disposable {
     const option = card.options.find((one) => one.optionId === optionId);
     if (option === undefined) return;
     const meta = feedback === null ? {} : { _meta: { "agent-server": { feedback } } };
-    this.close(id, feedback === null ? optionWords(option) : `${optionWords(option)}: ${feedback}`);
+    const words = optionWords(option, card.title);
+    this.close(id, feedback === null ? words : `${words}: ${feedback}`);
     card.resolve({ outcome: { outcome: "selected", optionId, ...meta } });
   }
 

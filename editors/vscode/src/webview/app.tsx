@@ -1,9 +1,10 @@
 /** The chat: header, transcript, what waits, input. Draws the state and keeps the end in view. */
 
+import { memo } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "../chat/announce";
 import type { ServerState, ViewCommand } from "../chat/bridge";
-import type { ChatState, Waiting } from "../chat/state";
+import type { ChatState, Item, Waiting } from "../chat/state";
 import { pendingWords } from "../chat/words";
 import { Composer } from "./composer";
 import { useGrowing } from "./growing";
@@ -15,8 +16,8 @@ import { Icon, IconButton } from "./text";
 
 /** Pixels from the end within which the view follows what comes. */
 const NEAR = 40;
-/** Items that are drawn in one frame. */
-const STEP = 60;
+/** Items that are drawn in one frame, and compared one by one: those of other groups stay as they are. */
+const GROUP = 30;
 
 export function App({ page }: { readonly page: PageState }) {
   const [listing, setListing] = useState(false);
@@ -70,7 +71,8 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
   const content = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   // The newest first: a long conversation is complete a moment later.
-  const drawn = useGrowing(chat.items.length, STEP);
+  const groups = Math.ceil(chat.items.length / GROUP);
+  const first = Math.max(0, groups - useGrowing(groups, 1));
   useEffect(() => {
     follows.current = true;
   }, [chat.sessionId]);
@@ -102,10 +104,8 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
         {chat.items.length === 0 && chat.waiting.length === 0 && !chat.loading && (
           <Welcome chat={chat} server={server} />
         )}
-        {chat.items.slice(-drawn).map((item) => (
-          <div key={`${item.kind}-${item.id}`} class="item">
-            <ItemView item={item} />
-          </div>
+        {Array.from({ length: groups - first }, (_, index) => (
+          <Group key={first + index} items={chat.items.slice((first + index) * GROUP, (first + index + 1) * GROUP)} />
         ))}
         {chat.waiting.map((one) => (
           <WaitingView key={one.id} waiting={one} busy={chat.status.busy} />
@@ -124,6 +124,26 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
     </div>
   );
 }
+
+interface GroupProps {
+  readonly items: readonly Item[];
+}
+
+/** Drawn again only when one of its items is another object. */
+const Group = memo(
+  function Group({ items }: GroupProps) {
+    return (
+      <>
+        {items.map((item) => (
+          <div key={`${item.kind}-${item.id}`} class="item">
+            <ItemView item={item} />
+          </div>
+        ))}
+      </>
+    );
+  },
+  ({ items: old }, { items }) => old.length === items.length && old.every((item, index) => item === items[index]),
+);
 
 const WAITS = { prompt: "queued", steer: "heard at the next step", redirect: "heard now" } as const;
 

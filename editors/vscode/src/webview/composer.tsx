@@ -124,7 +124,7 @@ export function Composer({ chat, completions, composed }: Props) {
         aria-haspopup="listbox"
         aria-controls={offered.length > 0 ? "completions" : undefined}
         aria-activedescendant={offered.length > 0 ? `completion-${picked}` : undefined}
-        placeholder={busy ? "Say what comes next" : "Ask, mention with @, or / for commands"}
+        placeholder={busy ? "Say what comes next" : "Ask, @ mentions, / commands"}
         disabled={chat.readOnly !== null}
         onInput={(event) => typed(event.currentTarget)}
         onKeyDown={press}

@@ -127,8 +127,13 @@ function Tool({ item }: { readonly item: ToolItem }) {
 function Answered({ title, answer }: { readonly title: string; readonly answer: string }) {
   return (
     <div class="question answered">
-      <Icon name="question" /> <span class="object">{title}</span>
-      <span class="outcome">{answer}</span>
+      <Icon name="question" />{" "}
+      <span class="object" title={title}>
+        {title}
+      </span>
+      <span class="outcome" title={answer}>
+        {answer}
+      </span>
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 /** How far away is near, in every box that scrolls. */
 const MARGIN = "1200px";
 /** Milliseconds of a frame in which parts are made at once, wherever they are: what is small comes complete. */
-const AT_ONCE_MS = 6;
+const AT_ONCE_MS = 3;
 
 class Watcher {
   private readonly waiting = new Map<Element, () => void>();

@@ -7,20 +7,18 @@ import { useGrowing } from "./growing";
 import { CODE_ACTIONS, codeToHtml, toHtml } from "./markdown";
 import { useNear } from "./near";
 
-/** Pieces that are put onto the page in one frame. */
-const STEP = 100;
+/** Characters that are read and put onto the page in one frame. */
+const STEP = 100_000;
 
 export function Markdown({ text }: { readonly text: string }) {
   const before = useRef(NOTHING);
-  before.current = splitFurther(before.current, text);
-  const { pieces } = before.current;
-  // The last first: they are nearest to the end, which is what is seen.
-  const first = Math.max(0, pieces.length - useGrowing(pieces.length, STEP));
+  const shown = useGrowing(text.length, STEP);
+  before.current = splitFurther(before.current, shown < text.length ? text.slice(0, shown) : text);
   return (
     <div class="markdown">
-      {pieces.slice(first).map((piece, index) => (
+      {before.current.pieces.map((piece, index) => (
         // Pieces are only ever appended, so that a place is an identity.
-        <PieceView key={first + index} kind={piece.kind} text={piece.text} />
+        <PieceView key={index} kind={piece.kind} text={piece.text} />
       ))}
     </div>
   );
