@@ -102,14 +102,18 @@ class Room:
 
 @asynccontextmanager
 async def room(
-    home: Path, *steps: Say, answers: tuple[object, ...] = (), tools: tuple[FakeTool, ...] = ()
+    home: Path,
+    *steps: Say,
+    answers: tuple[object, ...] = (),
+    tools: tuple[FakeTool, ...] = (),
+    tasks: dict[str, tuple[Say, ...]] | None = None,
 ) -> AsyncGenerator[Room]:
     work = home / "w"
     work.mkdir()
     (work / "a.py").write_text("one\ntwo\nthree\n")
     person = Person(work, *answers)  # pyright: ignore[reportArgumentType]
     policy = asking("edit", "write", "patch")
-    bench = JournaledWorkbench(home, *steps, policy=policy, tools=tools)
+    bench = JournaledWorkbench(home, *steps, policy=policy, tools=tools, tasks=tasks)
     bench.review = "turn"
     async with bench.sessions() as sessions:
         client = RecordingClient(person=person)  # pyright: ignore[reportArgumentType]
@@ -225,6 +229,21 @@ async def test_a_command_is_preceded_by_the_review(tmp_path: Path) -> None:
         assert len(r.person.asked) == 1
         names = [e.state for e in r.events(StateChanged)]
         assert names[names.index("confirming") - 1] == "executing"
+
+
+async def test_a_sub_agent_is_preceded_by_the_review_and_its_own_edits_are_asked_about(
+    tmp_path: Path,
+) -> None:
+    """What it stages nobody could review before it is done (docs/decisions/0004)."""
+    tasks = {"more": (calls(edit("two", "2")), Say("Did more."))}
+    steps = calls(edit("one", "1")), calls(("delegate", {"task": "more"})), DONE
+    async with room(tmp_path, *steps, answers=(YES, YES), tasks=tasks) as r:
+        assert await r.prompt() is DoneReason.MODEL_STOP
+
+        asked = [question.title for question in r.person.asked]
+        assert asked == ["Review changes", "sub-agent “more”: edit a.py"]
+        assert r.person.seen == ["one\ntwo\nthree\n", "1\ntwo\nthree\n"]
+        assert r.text == "1\n2\nthree\n"
 
 
 async def test_after_a_no_the_command_that_waited_is_not_run(tmp_path: Path) -> None:
