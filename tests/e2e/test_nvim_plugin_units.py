@@ -91,7 +91,7 @@ COMPLAINTS = (
 )
 
 
-@pytest.mark.parametrize("module", ["diff", "proposal", "transcript", "render", "ending"])
+@pytest.mark.parametrize("module", ["diff", "proposal", "transcript", "render", "ending", "json"])
 def test_a_pure_module_does_not_touch_the_editor(module: str) -> None:
     text = (PLUGIN / "lua" / "agent" / f"{module}.lua").read_text()
 

@@ -3,6 +3,7 @@ package.path = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)) .. "/?.lua;" 
 local check = require("check")
 local diff = require("agent.diff")
 local ending = require("agent.ending")
+local json = require("agent.json")
 local proposal = require("agent.proposal")
 local render = require("agent.render")
 local transcript = require("agent.transcript")
@@ -172,6 +173,12 @@ it("output stands behind a bar, where Markdown sees no markup", function()
   local content = { { type = "content", content = { type = "text", text = "# no heading\n```" } } }
   local block = { kind = "tool", title = "read", status = "completed", pieces = {}, content = content }
   equal({ "`read`", "│ # no heading", "│ ```" }, render.block(block).lines)
+end)
+
+it("a field that is null is absent, at any depth", function()
+  local sent = { usage = { cost = vim.NIL, tokens = 3 }, reason = vim.NIL, files = { { text = vim.NIL } } }
+  equal({ usage = { tokens = 3 }, files = { {} } }, json.without_null(sent))
+  equal(nil, json.without_null(vim.NIL))
 end)
 
 it("a normal end needs few words, another says why", function()

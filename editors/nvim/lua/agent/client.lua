@@ -1,6 +1,7 @@
 --- The one server of this Neovim: started when first needed, told of every file that is open, started again after a
 --- crash. Requests that come while it starts wait for it.
 local config = require("agent.config")
+local json = require("agent.json")
 local log = require("agent.log")
 local server = require("agent.server")
 
@@ -76,7 +77,7 @@ function M.request(method, params, done)
   M.ensure(function(client)
     local answer = done or function() end
     local function settle(err, result)
-      answer(err, result)
+      answer(json.without_null(err), json.without_null(result))
     end
     -- Without a buffer: the last changes of all of them are sent first.
     local sent = client and client:request(method, params, settle)
