@@ -84,10 +84,10 @@ async def _ended(child: Child, drained: anyio.Event, timeout_s: float) -> Ending
     if code is None:
         return Ending(None, timeout_s, survivors=await end(child))
     await _linger(child, drained)
-    if drained.is_set():
-        await _leave(child)
-    left = len(await leftovers(child))
-    return Ending(code, timeout_s, left, await end(child))
+    left = await leftovers(child)
+    if left and drained.is_set():
+        left = await _left(child)
+    return Ending(code, timeout_s, len(left), await end(child) if left else ())
 
 
 async def _linger(child: Child, drained: anyio.Event) -> None:
@@ -100,10 +100,12 @@ async def _linger(child: Child, drained: anyio.Event) -> None:
             idle_s += 0.0 if await are_busy(child) else POLL_S
 
 
-async def _leave(child: Child) -> None:
+async def _left(child: Child) -> tuple[int, ...]:
+    """Who stays, once those who are on their way out are gone."""
     with anyio.move_on_after(EXITING_S):
         while await are_busy(child):  # noqa: ASYNC110 - no system announces the death of a grandchild
             await anyio.sleep(POLL_S)
+    return await leftovers(child)
 
 
 async def _drain(receiving: int, output: Output, drained: anyio.Event) -> None:
