@@ -135,8 +135,10 @@ class Rewinding:
             return ()
         entries = self._session.entries
         now, then = prompts(entries, len(entries)), prompts(entries, place.upto)
-        gone = [Moved(text, comes=False) for turn, text in now if (turn, text) not in then]
-        return (*gone, *(Moved(text, comes=True) for turn, text in then if (turn, text) not in now))
+        stay = set(now) & set(then)
+        gone = [Moved(text, comes=False) for turn, text in now if (turn, text) not in stay]
+        come = [Moved(text, comes=True) for turn, text in then if (turn, text) not in stay]
+        return (*gone, *come)
 
     def _note(self, place: Place) -> str | None:
         return not_covered(self._session.entries, place.since, self._session.tools)

@@ -69,7 +69,7 @@ class Search(BuiltIn):
         if isinstance(place, ToolResult):
             return place
         try:
-            wanted = compiled(given.glob) if given.glob and not _excludes(given) else None
+            wanted = compiled(given.glob.removeprefix("!")) if given.glob else None
         except ValueError as error:
             return ToolResult(False, str(error), code="bad_pattern", summary="bad pattern")
 
@@ -95,7 +95,7 @@ class Search(BuiltIn):
                 staged = Overlaid.below(overlay, folder.real)
                 hits = _Hits(
                     folder,
-                    _Wanted(given, wanted, Path(place.real).name if alone else None),
+                    _Wanted(wanted, _excludes(given), Path(place.real).name if alone else None),
                     self._conceals(alone=alone),
                     progress,
                     limits.hits,
@@ -155,17 +155,17 @@ async def _in_staged(program: str, given: SearchArguments, hits: "_Hits", staged
 class _Wanted:
     """Which files are meant, by their path in the folder."""
 
-    given: SearchArguments
     pattern: re.Pattern[str] | None
+    """None: any."""
+    excludes: bool
+    """Those that do not match it are."""
     alone: str | None
     """The one file that is."""
 
     def __call__(self, path: str) -> bool:
         if self.alone is not None and path != self.alone:
             return False
-        if _excludes(self.given):
-            return compiled((self.given.glob or "")[1:]).fullmatch(path) is None
-        return self.pattern is None or self.pattern.fullmatch(path) is not None
+        return self.pattern is None or self.excludes is (self.pattern.fullmatch(path) is None)
 
 
 def _excludes(given: SearchArguments) -> bool:

@@ -295,3 +295,10 @@ async def test_a_full_folder_is_cut(tmp_path: Path) -> None:
         desk.file(str(number))
 
     assert (await desk.call("list")).output.endswith("[… 3 more; use glob to narrow it down …]")
+
+
+@pytest.mark.parametrize(
+    "glob", ["{" + ",".join("ab" * 200) + "}", "!{" + ",".join("ab" * 200) + "}"]
+)
+async def test_a_glob_that_explodes_is_refused_also_when_it_excludes(desk: Desk, glob: str) -> None:
+    assert (await desk.refused("search", pattern="x", glob=glob)).code == "bad_pattern"
