@@ -171,10 +171,16 @@ def test_an_edit_of_a_file_that_moved_underneath_is_not_forced_in(lab: Lab) -> N
     )
 
 
-def test_a_checkpoint_is_looked_at_restored_and_that_undone(lab: Lab) -> None:
+def test_a_checkpoint_is_restored_and_that_undone_and_a_hunk_is_taken_back(lab: Lab) -> None:
     workspace = lab.play("review.back", [CHANGE, {"text": "Done."}], files=FILES)
 
-    assert (workspace / "dates.py").read_text() == changed(*HUNKS)
+    assert (workspace / "dates.py").read_text() == changed(PATTERN, BRANCH, FORMATTING)
+
+
+def test_an_edit_that_a_killed_server_left_open_can_still_be_decided(lab: Lab) -> None:
+    workspace = lab.play("server.leftOpen", [CHANGE, {"text": "Done."}], files=FILES)
+
+    assert (workspace / "dates.py").read_text() == changed(PATTERN, BRANCH, FORMATTING)
 
 
 def test_escape_ends_an_answer_and_keeps_what_was_said(lab: Lab) -> None:

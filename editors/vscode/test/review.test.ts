@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EditProposed, ProposedHunk } from "../src/protocol/messages";
 import { applyHunks, placeHunks, splitLines } from "../src/review/hunks";
 import type { Reviews } from "../src/review/model";
-import { isStaged } from "../src/review/model";
+import { isOpen, isStaged, isWaiting } from "../src/review/model";
 import type { ReviewEvent } from "../src/review/reduce";
 import { applyReview } from "../src/review/reduce";
 import { decisionsOn, hunkAt, neighbour, openFiles, places, shownText, summarise } from "../src/review/shown";
@@ -41,6 +41,10 @@ function resolved(
     decisions: [{ uri: URI, hunk: hunkId, verdict }],
     told: { txn: "x1", revision: 2, state },
   };
+}
+
+function fail(): never {
+  throw new Error("the proposal is gone");
 }
 
 function fileOf(reviews: Reviews) {
@@ -184,6 +188,19 @@ describe("a review", () => {
 
     expect(shownText(file)).toBe(shown);
     expect(decisionsOn(file, "accept")).toEqual([{ uri: URI, verdict: "accept" }]);
+  });
+
+  test("that a stopped server left open can be decided, and nobody waits for it", () => {
+    const told = { sessionId: "s1", txn: "x1", revision: 3, state: "abandoned", files: [] } as const;
+    const left = play(resolved("h1", "reject"), { kind: "lost" }, { kind: "state", told });
+    const review = (reviews: Reviews) => reviews.get("x1") ?? fail();
+
+    expect([isOpen(review(left)), isWaiting(review(left))]).toEqual([true, false]);
+    expect(fileOf(left).hunks.map((one) => one.state)).toEqual(["pending", "pending"]);
+    expect(isOpen(review(play({ kind: "lost" })))).toBe(false);
+    expect(summarise(left, "s1").edits).toBe(0);
+    const decided = [resolved("h1", "accept", "approved"), { kind: "state", told } as const].reduce(applyReview, left);
+    expect(isOpen(review(decided))).toBe(false);
   });
 
   test("that was applied already is only shown", () => {

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { DiffOpened, EditDecision, OpenDiff, ResolveEdit } from "../protocol/messages";
+import type { Review } from "../review/model";
 import { isOpen } from "../review/model";
 import type { ReviewEvent } from "../review/reduce";
 import { decisionsOn, hunkAt, neighbour, openFiles, undecided } from "../review/shown";
@@ -75,9 +76,22 @@ export class Reviewing implements vscode.Disposable {
 
   private async ended(txn: string): Promise<void> {
     const review = this.parts.reviews.review(txn);
+    if (review?.leftOpen === true) return this.offerLeft(review);
     if (review === undefined || isOpen(review)) return;
     await this.parts.diffs.close(txn, !this.inEditor);
     if (review.state === "conflict" || review.state === "failed") void this.parts.conflicts.explain(review);
+  }
+
+  /** No turn waits for it: it is only said, and listed. */
+  private async offerLeft({ txn, files }: Review): Promise<void> {
+    const look = "Review";
+    const names = files.map((file) => nameOf(file.uri)).join(", ");
+    const chosen = await vscode.window.showInformationMessage(
+      `An edit of ${names} was left open when the server stopped. It can still be decided.`,
+      look,
+    );
+    const [first] = files;
+    if (chosen === look && first !== undefined) await this.parts.diffs.show({ txn, uri: first.uri });
   }
 
   /** The right sides show what is left of the proposal. */

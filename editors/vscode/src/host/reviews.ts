@@ -1,9 +1,9 @@
 /** The proposals of this connection: kept, decided in order, announced. The diffs, lenses and the tree watch it. */
 
 import * as vscode from "vscode";
-import type { EditDecision, EditReverted, ResolveEdit } from "../protocol/messages";
+import type { EditDecision, EditReverted, EditStateChanged, ResolveEdit } from "../protocol/messages";
 import type { Reviews as Proposals, Review, ReviewFile } from "../review/model";
-import { isOpen } from "../review/model";
+import { isOpen, isWaiting } from "../review/model";
 import type { ReviewEvent } from "../review/reduce";
 import { applyReview } from "../review/reduce";
 import type { AgentClient } from "./client";
@@ -37,8 +37,9 @@ export class Reviews implements vscode.Disposable {
     return this.proposals;
   }
 
+  /** Those that a turn waits for, oldest first. */
   get open(): readonly Review[] {
-    return [...this.proposals.values()].filter(isOpen);
+    return [...this.proposals.values()].filter(isWaiting);
   }
 
   review(txn: string): Review | undefined {
@@ -51,12 +52,23 @@ export class Reviews implements vscode.Disposable {
 
   follow(client: AgentClient): void {
     client.heard("agent/edit/proposed", (told) => this.dispatch({ kind: "proposed", told }));
-    client.heard("agent/edit/state", (told) => this.dispatch({ kind: "state", told }));
+    client.heard("agent/edit/state", (told) => void this.moved(client, told));
   }
 
   dispatch(event: ReviewEvent): void {
     this.proposals = applyReview(this.proposals, event);
     this.changed.fire(event);
+  }
+
+  private async moved(client: AgentClient, told: EditStateChanged): Promise<void> {
+    const isNews = told.state === "abandoned" || told.state === "applied";
+    if (isNews && this.review(told.txn) === undefined) {
+      // Left open by a server that this window did not know, or made of such an edit. Forgotten: nothing to show.
+      const found = await client.ask("agent/edit/get", { txn: told.txn }).catch(() => undefined);
+      if (found === undefined || found.review === "staged") return;
+      this.proposals = applyReview(this.proposals, { kind: "proposed", told: found });
+    }
+    this.dispatch({ kind: "state", told });
   }
 
   /** Send decisions on an edit that still waits; on another they are not worth a message. */

@@ -35,15 +35,22 @@ export interface Review {
   readonly reason: string | null;
   readonly scopes: NonNullable<EditProposed["scopes"]>;
   readonly state: EditStateChanged["state"];
+  /** A stopped server left it undecided: no turn waits for it, and it can still be decided. */
+  readonly leftOpen: boolean;
   readonly files: readonly ReviewFile[];
 }
 
 /** Oldest first, by txn. */
 export type Reviews = ReadonlyMap<string, Review>;
 
-/** Waits for the person. */
-export function isOpen(review: Review): boolean {
+/** A turn waits for the person's decision. */
+export function isWaiting(review: Review): boolean {
   return review.review === "ask" && review.state === "proposed";
+}
+
+/** Can be decided. */
+export function isOpen(review: Review): boolean {
+  return isWaiting(review) || (review.leftOpen && review.state === "abandoned");
 }
 
 /** Waits for the end of the turn, to be asked about together with others: as a proposal of its own. */

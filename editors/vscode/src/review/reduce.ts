@@ -71,6 +71,7 @@ function begin(told: EditProposed, before: Review | undefined): Review {
     reason: told.reason ?? null,
     scopes: told.scopes ?? ["once"],
     state: told.review === "applied" ? "applied" : "proposed",
+    leftOpen: false,
     files: told.files.map((file) => {
       const old = before?.files.find((one) => one.uri === file.uri);
       const states = new Map(asks ? old?.hunks.map((hunk) => [hunk.told.id, hunk.state]) : []);
@@ -91,17 +92,26 @@ function begin(told: EditProposed, before: Review | undefined): Review {
 
 function follow(review: Review, told: EditStateChanged): Review {
   const files = new Map(told.files.map((file) => [file.uri, file]));
+  const leftOpen = told.state === "abandoned" && isUndecided(review);
   return {
     ...review,
     revision: Math.max(review.revision, told.revision),
     state: told.state,
+    leftOpen,
     files: review.files.map((file) => {
       const now = files.get(file.uri);
       const states = new Map((now?.hunks ?? []).map((hunk) => [hunk.id, hunk.state]));
       const message = now?.message ?? file.message;
-      return { ...file, message, hunks: file.hunks.map((hunk) => restate(hunk, states)) };
+      // What was said of hunks is gone with the server that heard it.
+      const state = (hunk: ReviewHunk) => (leftOpen ? { ...hunk, state: "pending" as const } : restate(hunk, states));
+      return { ...file, message, hunks: file.hunks.map(state) };
     }),
   };
+}
+
+/** What was decided after all ends as `abandoned` too: its outcome is another edit's. */
+function isUndecided({ review, state }: Review): boolean {
+  return review === "ask" && (state === "proposed" || state === "abandoned");
 }
 
 /** `pending` of the server is not news: the person's own decision counts until the edit moves on. */
@@ -115,7 +125,8 @@ function decide(review: Review, decisions: readonly EditDecision[], told: EditRe
     ...file,
     hunks: file.hunks.map((hunk) => decideHunk(file, hunk, decisions)),
   }));
-  return { ...review, files, revision: told.revision, state: told.state };
+  const state = review.leftOpen && told.state === "proposed" ? review.state : told.state;
+  return { ...review, files, revision: told.revision, state };
 }
 
 /** The last decision that means this hunk; without a uri it means everything, without a hunk the whole file. */
@@ -129,7 +140,9 @@ function decideHunk(file: ReviewFile, hunk: ReviewHunk, decisions: readonly Edit
 
 function lost(reviews: Reviews): Reviews {
   const known = [...reviews].filter(([, review]) => !isStaged(review));
-  return new Map(known.map(([txn, review]) => [txn, isOpen(review) ? { ...review, state: "abandoned" } : review]));
+  return new Map(
+    known.map(([txn, review]) => [txn, isOpen(review) ? { ...review, state: "abandoned", leftOpen: false } : review]),
+  );
 }
 
 // ---- the map -------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import type { EditDecision, ProposedHunk } from "../protocol/messages";
 import { applyHunks, placeHunks, splitLines } from "./hunks";
 import type { HunkState, Review, ReviewFile, ReviewHunk, Reviews } from "./model";
-import { isOpen } from "./model";
+import { isOpen, isWaiting } from "./model";
 
 /** The right side of the diff: the proposal without what was rejected, or what the person made of it. */
 export function shownText(file: ReviewFile): string {
@@ -96,7 +96,7 @@ export interface ReviewSummary {
 
 export function summarise(reviews: Reviews, sessionId: string | null): ReviewSummary {
   const files = [...reviews.values()]
-    .filter((review) => review.sessionId === sessionId)
+    .filter((review) => review.sessionId === sessionId && isWaiting(review))
     .flatMap((review) => openFiles(review).map((file) => ({ txn: review.txn, uri: file.uri, open: undecided(file) })));
   return { edits: files.reduce((sum, file) => sum + Math.max(file.open, 1), 0), files };
 }

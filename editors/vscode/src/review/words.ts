@@ -22,6 +22,7 @@ const PROPOSED = { edit: "proposed", create: "proposed, new", delete: "to be del
 export function stateWords(review: Review, file: ReviewFile): string {
   if (isStaged(review)) return "staged";
   if (isDone(review)) return "applied";
+  if (review.state === "abandoned" && review.leftOpen) return "left open";
   if (!isOpen(review)) return review.state;
   if (file.edited !== null) return "changed by you";
   const inHunks = file.kind === "edit" && file.hunks.length > 0;

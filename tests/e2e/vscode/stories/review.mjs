@@ -139,5 +139,6 @@ export async function back(w, place) {
   await w.until(() => text() === edited);
 
   await w.command("Agent: Show the changes of the last edit");
-  await w.lens("Undo").first().waitFor();
+  await w.lens("Undo").first().click();
+  await w.until(() => text() === edited.replace("import re\n", ""));
 }

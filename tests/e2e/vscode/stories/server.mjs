@@ -17,6 +17,21 @@ export async function killed(w) {
   await chat.locator(".message", { hasText: "Second answer" }).waitFor();
 }
 
+/** A server that is killed while an edit waits: the edit is still there, and can still be decided. */
+export async function leftOpen(w) {
+  await w.ask("Make parse_date accept ISO weeks");
+  await w.lens("4 of 4").waitFor();
+  for (const pid of servers()) process.kill(pid, "SIGKILL");
+  await w.toast("was left open when the server stopped").getByText("Review").click();
+  await w.inDiff("dates.py (proposed)", "import re");
+  await w.lens("1 of 4").waitFor();
+  await w.press("Alt+n");
+  await w.lens("1 of 4").waitFor({ state: "detached" });
+  await w.press("Alt+Shift+y");
+  await w.command("Focus on Proposed changes View");
+  await w.row("applied").waitFor();
+}
+
 /** The first start without a server: the walkthrough, and the one that the extension carries, by one click. */
 export async function carried(w) {
   await w.command("Welcome: Open Walkthrough...");
