@@ -10,6 +10,7 @@ import { Composer } from "./composer";
 import { useGrowing } from "./growing";
 import { send } from "./host";
 import { Attached, ItemView } from "./items";
+import { NearBox, useNear } from "./near";
 import type { PageState } from "./page";
 import { Sessions } from "./sessions";
 import { Icon, IconButton } from "./text";
@@ -132,14 +133,17 @@ interface GroupProps {
 /** Drawn again only when one of its items is another object. */
 const Group = memo(
   function Group({ items }: GroupProps) {
+    const [box, near] = useNear<HTMLDivElement>();
     return (
-      <>
-        {items.map((item) => (
-          <div key={`${item.kind}-${item.id}`} class="item">
-            <ItemView item={item} />
-          </div>
-        ))}
-      </>
+      <NearBox.Provider value={near}>
+        <div ref={box} class="group">
+          {items.map((item) => (
+            <div key={`${item.kind}-${item.id}`} class="item">
+              <ItemView item={item} />
+            </div>
+          ))}
+        </div>
+      </NearBox.Provider>
     );
   },
   ({ items: old }, { items }) => old.length === items.length && old.every((item, index) => item === items[index]),

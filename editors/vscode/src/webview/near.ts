@@ -3,8 +3,8 @@
  * text stands in its place, so that it can be searched, selected and read aloud all the same.
  */
 
-import type { RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { createContext, type RefObject } from "preact";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** How far away is near, in every box that scrolls. */
 const MARGIN = "1200px";
@@ -55,13 +55,17 @@ class Watcher {
 
 const watcher = new Watcher();
 
+/** Whether the box around is near: in one that is far nobody needs to watch each part. */
+export const NearBox = createContext(true);
+
 /** Whether the element is, or ever was, near the view. */
 export function useNear<Box extends Element>(): readonly [box: RefObject<Box>, near: boolean] {
   const box = useRef<Box>(null);
-  const [near, setNear] = useState(() => watcher.hasTime());
+  const within = useContext(NearBox);
+  const [near, setNear] = useState(() => within && watcher.hasTime());
   useLayoutEffect(() => {
-    if (near || box.current === null) return undefined;
+    if (near || !within || box.current === null) return undefined;
     return watcher.watch(box.current, () => setNear(true));
-  }, [near]);
+  }, [near, within]);
   return [box, near];
 }
