@@ -22,6 +22,7 @@ from agent_server.front.protocol.session import Asked as Answered
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.dispatch import Dispatch, Incoming
 from agent_server.front.rpc.errors import INVALID_PARAMS, ConnectionClosed, RemoteError, RpcError
+from agent_server.front.terminal.answers import info_of, session_of, text_of, turn_end_of
 from agent_server.front.terminal.inbound import (
     Asked,
     Ended,
@@ -49,7 +50,6 @@ from agent_server.front.terminal.questions import (
 from agent_server.front.terminal.updates import (
     OWN,
     option_values,
-    own_meta,
     parse_status,
     parse_update,
 )
@@ -132,37 +132,37 @@ class AcpClient:
         result = await self._ask("initialize", params)
         if (version := result.get("protocolVersion")) != PROTOCOL:
             raise NotUnderstood(f"the server speaks ACP {version}, this client {PROTOCOL}")
-        return _text(as_object(result.get("agentInfo")) or {}, "version")
+        return text_of(as_object(result.get("agentInfo")) or {}, "version")
 
     async def new(self, cwd: str) -> Session:
         """A new session in this folder; the one before is no longer looked at."""
         result = await self._ask("session/new", _workspace(cwd))
-        session_id = _text(result, "sessionId")
+        session_id = text_of(result, "sessionId")
         if not session_id:
             raise NotUnderstood("the server made a session without an id")
         self._look_at(session_id)
-        return _session(session_id, result)
+        return session_of(session_id, result)
 
     async def load(self, session_id: str, cwd: str) -> Session:
         """A stored session; what was said in it is received before this returns."""
         self._abandoned.clear()
         result = await self._ask("session/load", {"sessionId": session_id, **_workspace(cwd)})
         self._look_at(session_id)
-        return _session(session_id, result)
+        return session_of(session_id, result)
 
     async def fork(self, session_id: str, cwd: str) -> Session:
         """A new session that knows what that one knows; the one before is no longer looked at."""
         result = await self._ask("session/fork", {"sessionId": session_id, **_workspace(cwd)})
-        forked = _text(result, "sessionId")
+        forked = text_of(result, "sessionId")
         if not forked:
             raise NotUnderstood("the server forked a session without saying which")
         self._look_at(forked)
-        return _session(forked, result)
+        return session_of(forked, result)
 
     async def set_title(self, session_id: str, title: str) -> str:
         """Name a session; the name as it was kept."""
         params = {"sessionId": session_id, "title": title}
-        return _text(await self._ask("session/set_title", params), "title")
+        return text_of(await self._ask("session/set_title", params), "title")
 
     async def sessions(self, cwd: str) -> list[SessionInfo]:
         """The sessions of this folder, as the server orders them: the newest first."""
@@ -172,7 +172,7 @@ class AcpClient:
             page = await self._ask(
                 "session/list", {"cwd": cwd, "cursor": cursor} if cursor else {"cwd": cwd}
             )
-            found += [_info(as_object(entry) or {}) for entry in as_list(page.get("sessions"))]
+            found += [info_of(as_object(entry) or {}) for entry in as_list(page.get("sessions"))]
             cursor = page.get("nextCursor")
             if not cursor:
                 return found
@@ -181,7 +181,7 @@ class AcpClient:
         """Run a turn; its end is received as `Ended`, also when it failed."""
         params = {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
         try:
-            end = _turn_end(await self._ask("session/prompt", params))
+            end = turn_end_of(await self._ask("session/prompt", params))
         except RemoteError as error:
             end = TurnEnd("error", "error", error=str(error))
         except ConnectionClosed:
@@ -277,9 +277,9 @@ class AcpClient:
             self._receive(Proposed(question))
 
     async def _edit_state(self, params: JsonObject) -> None:
-        txn, state = _text(params, "txn"), params.get("state")
+        txn, state = text_of(params, "txn"), params.get("state")
         files = [as_object(file) or {} for file in as_list(params.get("files"))]
-        said = next((text for file in files if (text := _text(file, "message"))), "")
+        said = next((text for file in files if (text := text_of(file, "message"))), "")
         if said and (fate := self._fates.get(txn)) is not None:
             fate.put(said)
         if state == "abandoned":
@@ -322,36 +322,3 @@ def _parsed(kind: type[W], result: JsonObject) -> W:
 def _workspace(cwd: str) -> JsonObject:
     servers: list[object] = []
     return {"cwd": cwd, "mcpServers": servers}
-
-
-def _session(session_id: str, result: JsonObject) -> Session:
-    options = option_values(result.get("configOptions"))
-    modes = as_object(result.get("modes")) or {}
-    return Session(
-        session_id,
-        _text(modes, "currentModeId") or options.get("mode", ""),
-        options.get("model", ""),
-    )
-
-
-def _info(entry: JsonObject) -> SessionInfo:
-    return SessionInfo(_text(entry, "sessionId"), _text(entry, "title"), _text(entry, "updatedAt"))
-
-
-def _turn_end(result: JsonObject) -> TurnEnd:
-    own = own_meta(result)
-    usage = as_object(own.get("usage")) or {}
-    counts = (usage.get("inputTokens"), usage.get("outputTokens"))
-    cost = as_object(usage.get("cost"))
-    return TurnEnd(
-        _text(result, "stopReason"),
-        _text(own, "reason"),
-        _text(own, "detail"),
-        sum(count for count in counts if isinstance(count, int)),
-        f"{_text(cost, 'amount')} {_text(cost, 'currency')}" if cost else None,
-    )
-
-
-def _text(params: JsonObject, name: str) -> str:
-    value = params.get(name)
-    return value if isinstance(value, str) else ""
