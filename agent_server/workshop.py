@@ -20,15 +20,12 @@ from agent_server.edits.journal import Blobs
 from agent_server.edits.transaction import Transactions
 from agent_server.edits.transaction_lease import Leases
 from agent_server.frozen import frozen
-from agent_server.loop.action import Scope
 from agent_server.loop.errors import BadSetting, ClientMistake
 from agent_server.loop.limits import Limits
 from agent_server.loop.model import Mode, Review, SessionId
 from agent_server.loop.ports import Model
 from agent_server.options import Options
-from agent_server.policy.grants import Grant, read_grant
-from agent_server.policy.places import Places
-from agent_server.policy.rules import Rule, RuleVerdict, parse_rule
+from agent_server.permissions import places_of, policy_of, rules_of
 from agent_server.policy.session_policy import SessionPolicy
 from agent_server.providers.choice import DEMO, Choice, choose, selectable
 from agent_server.providers.routes import Models, open_models
@@ -69,7 +66,7 @@ class Sources:
 
 @frozen
 class Shelf:
-    """Where the sessions of this process keep what must outlive it."""
+    """What all sessions of this process share, beside their models."""
 
     store: SessionStore
     blobs: Blobs
@@ -300,15 +297,22 @@ class Bench:
             if choice.name != DEMO or self._settings.model is not None
             else (f"no model is configured: {choice.why} {HOW_TO_CHOOSE}",)
         )
-        broken = [f"permissions: {rule}" for rule in self._rules() if isinstance(rule, BadSetting)]
+        rules = rules_of(self._settings.permissions)
+        broken = [f"permissions: {rule}" for rule in rules if isinstance(rule, BadSetting)]
         return (*demo, *(problem.sentence for problem in self._problems), *broken)
 
     async def kit(self, place: Place) -> Kit:
         """See `Equipment`."""
-        places = await anyio.to_thread.run_sync(self._places, place)
+        places = await anyio.to_thread.run_sync(places_of, self._sources.home, place)
         owner = place.root or place.id
         if owner not in self._policies:
-            self._policies[owner] = await self._policy(place, owner, places)
+            self._policies[owner] = await policy_of(
+                place,
+                owner,
+                places=places,
+                permissions=self._settings.permissions,
+                store=self._shelf.store,
+            )
         policy = self._policies[owner]
         limits = ToolLimits(output_chars=self._settings.tools.output_chars)
         transactions = self._shelf.transactions(place)
@@ -325,51 +329,3 @@ class Bench:
         )
         staging = StagedEdits(services, lambda: place.review() == "turn")
         return Kit(build(services), policy, transactions, staging)
-
-    def _places(self, place: Place) -> Places:
-        """Blocking: follows links."""
-        home = self._sources.home
-        roots = (place.cwd, *place.roots)
-        own = (home.config_toml, home.sessions_db.parent, home.cache, home.log)
-        return Places(
-            tuple(map(os.path.realpath, roots)),
-            os.path.realpath(Path.home()),
-            tuple(map(os.path.realpath, own)),
-        )
-
-    async def _policy(self, place: Place, session: SessionId, places: Places) -> SessionPolicy:
-        workspace = places.roots[0]
-        stored = await self._shelf.store.grants(session, workspace)
-
-        async def save(scope: Scope, grant: Grant) -> None:
-            if scope != "once":
-                owner = session if scope == "session" else workspace
-                await self._shelf.store.add_grant(scope, owner, str(grant))
-
-        kept = [read_grant(one.key) for one in stored if one.verdict == "allow"]
-        return SessionPolicy(
-            mode=place.mode,
-            rules=[rule for rule in self._rules() if not isinstance(rule, BadSetting)],
-            grants=frozenset(grant for grant in kept if grant is not None),
-            places=places,
-            save=save,
-        )
-
-    def _rules(self) -> list[Rule | BadSetting]:
-        """The permission rules. In place of an `ask` or `deny` that cannot be read, everything asks."""
-        permissions = self._settings.permissions
-        lists: tuple[tuple[RuleVerdict, tuple[str, ...]], ...] = (
-            ("allow", permissions.allow),
-            ("ask", permissions.ask),
-            ("deny", permissions.deny),
-        )
-        rules: list[Rule | BadSetting] = []
-        for verdict, texts in lists:
-            for text in texts:
-                try:
-                    rules.append(parse_rule(verdict, text))
-                except BadSetting as error:
-                    rules.append(error)
-                    if verdict != "allow":
-                        rules.append(Rule("ask", "*"))
-        return rules
