@@ -50,7 +50,8 @@ class Early:
         if isinstance(understood, ToolResult):
             return
         tool, prepared = understood
-        if prepared.proposal is not None or decide(self.turn, prepared).verdict != "allow":
+        needs_person = prepared.proposal is not None or prepared.action.kind == "ask"
+        if needs_person or decide(self.turn, prepared).verdict != "allow":
             return
         show_understood(self.turn, call, tool, prepared)
         await self._execute(call, prepared)

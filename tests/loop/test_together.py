@@ -103,6 +103,23 @@ async def test_a_call_that_asks_the_person_runs_alone_whatever_the_settings_say(
     assert crowd.seen[3] == ("2", "3")
 
 
+@pytest.mark.row("R77")
+async def test_a_call_that_asks_the_person_does_not_start_early():
+    crowd = Crowd()
+    s = stage(calls("ask_user", "read"), Say("ok"), tools=[crowd.tool("read", read_only=True)])
+    s.tools["ask_user"] = Interactive("ask_user", crowd.body, read_only=True)
+    ran_before_the_end: list[int] = []
+
+    async def look() -> None:
+        for _ in range(9):
+            await anyio.lowlevel.checkpoint()
+        ran_before_the_end.append(len(s.tools["ask_user"].ran))
+
+    s.model.before_end = look
+    await play(s)
+    assert (ran_before_the_end, len(s.tools["ask_user"].ran)) == ([0], 1)
+
+
 @pytest.mark.row("R10")
 async def test_a_read_that_has_to_be_asked_about_does_not_start_early():
     tool = FakeTool("run")
