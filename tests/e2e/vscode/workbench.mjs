@@ -44,6 +44,14 @@ export class Workbench {
   async open(url) {
     await this.page.goto(url);
     await this.status(/Agent/);
+    // On a busy machine VS Code may have read its workspace file before it could: then there are no folders, for good.
+    const row = this.page.locator(".explorer-folders-view .monaco-list-row").first();
+    const hasFolders = () => row.waitFor({ timeout: WAIT_MS / 3 }).then(() => true, () => false);
+    if (new URL(url).searchParams.has("workspace") && !(await hasFolders())) {
+      await this.page.reload();
+      await this.status(/Agent/);
+      await row.waitFor();
+    }
   }
 
   close() {
