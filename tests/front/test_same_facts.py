@@ -108,13 +108,13 @@ def facts(received: list[Message], result: Any) -> list[Fact]:
 
 
 def _say(seen: list[Fact], method: str, turn: Any, update: Any) -> None:
-    before: Fact = seen[-1] if seen else ("", None)
-    piece, last = _piece(update), before[1]
-    if piece is not None and before[0] == method and _piece(last[1]) is not None:
-        (name, text), (same, so_far) = piece, _piece(last[1]) or ("", "")
-        if name == same:
-            seen[-1] = (method, (turn, {"piece": name, "text": so_far + text}))
-            return
+    piece = _piece(update)
+    last: Any = seen[-1][1][1] if seen and seen[-1][0] == method else None
+    so_far = _piece(last)
+    if piece is not None and so_far is not None and piece[0] == so_far[0]:
+        name, text = piece
+        seen[-1] = (method, (turn, {"piece": name, "text": so_far[1] + text}))
+        return
     shown = update if piece is None else {"piece": piece[0], "text": piece[1]}
     seen.append((method, (turn, shown)))
 
