@@ -71,11 +71,13 @@ def test_what_is_written_in_the_prompt_is_said_to_the_running_turn_by_a_key(tmp_
         ask_and_wait_at_a_question(nvim)
         nvim.command("Agent")
         nvim.wait('vim.bo.filetype == "agent-prompt"')
+        nvim.wait_for_screen("<CR> waits · gs at the next step · gS at once")
         nvim.type("iuse tabs<Esc>gs")
         nvim.wait_for_screen("heard at the next step: use tabs")
         answer_yes(nvim)
 
         nvim.wait_for_chat("With tabs.")
+        nvim.wait_for_screen("Ask. <CR> sends")
 
 
 def test_how_words_reach_a_running_turn_can_be_chosen_each_time(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ local M = {}
 
 local NAME = "agent://prompt"
 local HINT = vim.api.nvim_create_namespace("agent.prompt")
+local IDLE_HINT = "Ask. <CR> sends · @ names a file · / a command · g? help"
+local BUSY_HINT = "<CR> waits · gs at the next step · gS at once · <C-c> stops"
 ---@type table<agent.How, string>
 local HOW = {
   queue = "wait for a turn of its own",
@@ -175,16 +177,26 @@ function M._watch(buf)
       end
     end,
   })
+  vim.api.nvim_create_autocmd("User", {
+    pattern = "AgentStatus",
+    group = vim.api.nvim_create_augroup("agent.prompt", {}),
+    callback = function()
+      if vim.api.nvim_buf_is_valid(buf) then
+        M._hint(buf)
+      end
+    end,
+  })
 end
 
---- What to do with an empty prompt.
+--- What can be done with an empty prompt.
 ---@private
 ---@param buf integer
 function M._hint(buf)
   vim.api.nvim_buf_clear_namespace(buf, HINT, 0, -1)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, 2, false)
   if #lines == 1 and lines[1] == "" then
-    local words = "Ask. <CR> sends · @ names a file · / a command · g? help"
+    local current = session.current()
+    local words = current and current.busy and BUSY_HINT or IDLE_HINT
     vim.api.nvim_buf_set_extmark(buf, HINT, 0, 0, { virt_text = { { words, "AgentHint" } }, virt_text_pos = "overlay" })
   end
   vim.api.nvim_buf_set_extmark(buf, HINT, 0, 0, { sign_text = "›", sign_hl_group = "AgentUserSign" })
