@@ -29,7 +29,7 @@ export async function hidden(w) {
   await w.command("Agent: Open chat");
   const chat = await w.chat();
   await chat.getByRole("button", { name: "No, and say why…" }).click();
-  await w.page.keyboard.type("not now");
+  await chat.getByRole("textbox", { name: "Why not" }).fill("not now");
   await w.press("Enter");
   await chat.locator(".question.answered", { hasText: "not now" }).waitFor();
   await chat.locator(".message", { hasText: "I did not run it" }).waitFor();
