@@ -28,9 +28,12 @@ class Change(NamedTuple):
 
 def diff(base: Sequence[str], new: Sequence[str]) -> list[Change]:
     """The changes from `base` to `new`, in order; between two of them stands at least one equal line."""
-    numbers = {line: n for n, line in enumerate(dict.fromkeys(chain(base, new)))}
-    found = _found(*([numbers[line] for line in lines] for lines in (base, new)))
-    return _joined(_slid(base, new, _joined(found)))
+    start, end, new_start, new_end = _trim(base, new, Change(0, len(base), 0, len(new)))
+    middle, new_middle = base[start:end], new[new_start:new_end]
+    numbers = {line: n for n, line in enumerate(dict.fromkeys(chain(middle, new_middle)))}
+    found = _found(*([numbers[line] for line in lines] for lines in (middle, new_middle)))
+    placed = [Change(a + start, b + start, c + start, d + start) for a, b, c, d in found]
+    return _joined(_slid(base, new, _joined(placed)))
 
 
 def _found(base: Sequence[int], new: Sequence[int]) -> list[Change]:
@@ -54,7 +57,7 @@ def _found(base: Sequence[int], new: Sequence[int]) -> list[Change]:
     return sorted(found)
 
 
-def _trim(base: Sequence[int], new: Sequence[int], gap: Change) -> Change:
+def _trim(base: Sequence[object], new: Sequence[object], gap: Change) -> Change:
     start, end, new_start, new_end = gap
     while start < end and new_start < new_end and base[start] == new[new_start]:
         start, new_start = start + 1, new_start + 1
