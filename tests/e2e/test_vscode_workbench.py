@@ -114,8 +114,19 @@ PATCH = """\
 *** Add File: {two}/b.py
 +b = 1
 *** Delete File: {out}/c.py
+*** Update File: {two}/big.txt
+@@
+-first
++FIRST
+*** Update File: {one}/old.py
+*** Move to: {one}/new.py
+@@
+-o = 1
++n = 1
 *** End Patch
 """
+
+BIG = "first\n" + "a line of a text that is not sent with its proposal\n" * 25_000
 
 
 def test_several_files_are_judged_one_by_one_with_the_persons_own_changes(
@@ -132,13 +143,15 @@ def test_several_files_are_judged_one_by_one_with_the_persons_own_changes(
     lab.play(
         "review.several",
         script,
-        files={"one/a.py": "a = 1\n", "two/x.py": ""},
+        files={"one/a.py": "a = 1\n", "one/old.py": "o = 1\n", "two/big.txt": BIG},
         folders=["one", "two"],
     )
 
     assert (one / "a.py").read_text() == "proposed = 1\nmine = 1\n"
     assert (two / "b.py").read_text() == "b = 1\n"
     assert (tmp_path / "c.py").read_text() == "c = 1\n"
+    assert (two / "big.txt").read_text() == BIG.replace("first", "FIRST")
+    assert [(one / "new.py").read_text(), (one / "old.py").exists()] == ["n = 1\n", False]
 
 
 def _edit(path: str, old: str, new: str) -> dict[str, Any]:

@@ -30,6 +30,8 @@ export class Reviews implements vscode.Disposable {
   private proposals: Proposals = new Map();
   /** Decisions go out one after the other: each names the revision that the last answer gave. */
   private queue: Promise<void> = Promise.resolve();
+  /** Reasons for a no, by txn: the model hears those that come with the last decision. */
+  private readonly reasons = new Map<string, readonly string[]>();
 
   constructor(private readonly running: () => Promise<AgentClient>) {}
 
@@ -80,10 +82,15 @@ export class Reviews implements vscode.Disposable {
   private async resolve(txn: string, decisions: readonly EditDecision[], terms: Terms): Promise<void> {
     const review = this.review(txn);
     if (review === undefined || !isOpen(review)) return;
+    const reasons = [...(this.reasons.get(txn) ?? []), ...(terms.feedback == null ? [] : [terms.feedback])];
+    this.reasons.set(txn, reasons);
+    const feedback = reasons.length === 0 ? null : reasons.join("\n");
     try {
       const client = await this.running();
-      const wanted = { txn, revision: review.revision, decisions, remember: "once", feedback: null, ...terms } as const;
+      const remember = terms.remember ?? "once";
+      const wanted = { txn, revision: review.revision, decisions, remember, feedback };
       const told = await client.ask("agent/edit/resolve", wanted);
+      if (told.state !== "proposed") this.reasons.delete(txn);
       this.dispatch({ kind: "resolved", decisions, told });
     } catch (error) {
       await this.refused(txn, error);

@@ -54,7 +54,7 @@ export async function keys(w) {
   await w.focused(".monaco-editor"); // back where the person was
 }
 
-/** Several files in two roots and outside: one is changed, saved and taken, one is created, one rejected with a reason. */
+/** Five files in two roots and outside: changed and saved first, created, not deleted with a reason, large, renamed. */
 export async function several(w) {
   await w.ask("Change them all");
   await w.tab("a.py (proposed)").waitFor();
@@ -76,6 +76,12 @@ export async function several(w) {
   await w.tab("c.py (to be deleted)").waitFor();
   await w.command("Agent: Reject file, and say why…");
   await w.answer("others use it");
+  await w.inDiff("big.txt (proposed)", "FIRST");
+  await w.lens("1 of 1").waitFor();
+  await w.press("Alt+Shift+y");
+  await w.inDiff("old.py → new.py (proposed)", "n = 1");
+  await w.lens("1 of 1").waitFor();
+  await w.press("Alt+Shift+y");
   await w.tab("c.py").waitFor({ state: "detached" });
   await w.command("Agent: Open chat");
   await (await w.chat()).locator(".message", { hasText: "Done" }).waitFor();
