@@ -161,10 +161,6 @@ export const STATES = {
   welcome: { messages: [snapshot(chatOf([], { title: null, usage: null }))] },
   demo: { messages: [snapshot(chatOf([], { title: null, usage: null, options: [model("demo")] }))] },
   answered: { messages: [snapshot(chatOf(TURN))], act: openAll },
-  top: {
-    messages: [snapshot(chatOf(TURN))],
-    act: (page) => openAll(page).then(() => page.locator(".transcript").evaluate((box) => box.scrollTo(0, 0))),
-  },
   permission: { ...working([...TURN.slice(0, 4), ASKED]) },
   reason: {
     ...working([...TURN.slice(0, 2), ASKED]),
@@ -234,8 +230,6 @@ export const STATES = {
   },
   review: { messages: [snapshot(chatOf(TURN.slice(0, 7)), { review: REVIEW })] },
   folders: { messages: [snapshot(chatOf(TURN.slice(0, 3), { folder: "shop-frontend" }))] },
-  starting: trouble({ kind: "starting" }),
-  noFolder: trouble({ kind: "noFolder" }),
   missing: trouble({
     kind: "missing",
     message: "agent-server is not on PATH, and not installed for VS Code.",

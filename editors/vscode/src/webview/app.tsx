@@ -270,8 +270,11 @@ function Trouble({ server }: { readonly server: ServerState }) {
         <Box
           icon="warning"
           title="The server stopped"
-          text={`${server.message} It starts again in ${server.seconds} s.`}
-          buttons={[["Show log", "agent.showLog"]]}
+          text={`${server.message}\nIt starts again in ${server.seconds} s.`}
+          buttons={[
+            ["Start now", "agent.restart"],
+            ["Show log", "agent.showLog"],
+          ]}
         />
       );
     case "failed":
