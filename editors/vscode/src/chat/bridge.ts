@@ -99,5 +99,6 @@ export type FromView =
   | { readonly kind: "copy"; readonly text: string }
   | { readonly kind: "insert"; readonly text: string }
   | { readonly kind: "openFile"; readonly path: string; readonly line: number | null }
+  | { readonly kind: "revertEdit"; readonly toolCallId: string }
   | { readonly kind: "openLink"; readonly href: string }
   | { readonly kind: "command"; readonly command: ViewCommand };

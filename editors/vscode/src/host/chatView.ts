@@ -150,6 +150,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         return vscode.env.clipboard.writeText(message.text);
       case "insert":
         return insertAtCursor(message.text);
+      case "revertEdit":
+        return this.revert(message.toolCallId);
       case "openFile":
         return openFile(message.path, message.line);
       case "openLink":
@@ -176,6 +178,12 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     if (chosen !== yes) return;
     await conversation.delete(sessionId);
     await this.listSessions();
+  }
+
+  private async revert(toolCallId: string): Promise<void> {
+    const edit = [...this.parts.reviews.all.values()].find((review) => review.toolCallId === toolCallId);
+    if (edit !== undefined) await vscode.commands.executeCommand("agent.revert", { txn: edit.txn });
+    else throw new Error("This edit was made before this window was opened. “Go back to a checkpoint…” can undo it.");
   }
 
   private async listSessions(): Promise<void> {

@@ -8,7 +8,7 @@ import { sentence } from "./client";
 import type { Conversation } from "./conversation";
 import type { Diffs } from "./diffs";
 import { exportSession } from "./exporting";
-import { gutterLineIn, hunkIn, subjectIn } from "./given";
+import { gutterLineIn, hunkIn, partIn, subjectIn } from "./given";
 import type { GoingBack } from "./goingBack";
 import type { Permissions } from "./permissions";
 import type { Reviewing } from "./reviewing";
@@ -148,7 +148,7 @@ function returning({ conversation, goingBack }: Parts): Record<string, Command> 
   return {
     "agent.undo": () => conversation.undo(false),
     "agent.undoTurn": () => conversation.undo(true),
-    "agent.revert": (argument) => goingBack.revert(hunkIn(argument) ?? subjectIn(argument)),
+    "agent.revert": (argument) => goingBack.revert(partIn(argument)),
     "agent.restoreCheckpoint": () => goingBack.restore(),
   };
 }

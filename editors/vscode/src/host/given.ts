@@ -1,7 +1,7 @@
 /** What a command was given: by a lens, a row of the tree, a title button, or the gutter of a diff. */
 
 import * as vscode from "vscode";
-import type { Subject } from "./reviews";
+import type { Part, Subject } from "./reviews";
 
 export type HunkSubject = Subject & { readonly hunk: string };
 
@@ -25,6 +25,13 @@ export function subjectIn(argument: unknown): Subject | undefined {
 export function hunkIn(argument: unknown): HunkSubject | undefined {
   const subject = subjectIn(argument);
   return subject !== undefined && "hunk" in subject ? (subject as HunkSubject) : undefined;
+}
+
+/** An edit, or a part of one. */
+export function partIn(argument: unknown): Part | undefined {
+  const subject = subjectIn(argument);
+  if (subject !== undefined) return subject;
+  return typeof argument === "object" && argument !== null && "txn" in argument ? (argument as Part) : undefined;
 }
 
 /** The menu of a line's number gives the line, 1-based, and its document. */

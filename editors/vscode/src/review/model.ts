@@ -30,6 +30,7 @@ export interface ReviewFile {
 export interface Review {
   readonly txn: string;
   readonly sessionId: string;
+  readonly toolCallId: string;
   readonly revision: number;
   readonly review: EditProposed["review"];
   readonly reason: string | null;

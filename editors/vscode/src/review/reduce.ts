@@ -66,6 +66,7 @@ function begin(told: EditProposed, before: Review | undefined): Review {
   return {
     txn: told.txn,
     sessionId: told.sessionId,
+    toolCallId: told.toolCallId,
     revision: told.revision,
     review: told.review,
     reason: told.reason ?? null,

@@ -100,6 +100,13 @@ function Tool({ item }: { readonly item: ToolItem }) {
         {openLocation !== null && (
           <IconButton icon="go-to-file" label={`Open ${location?.path}`} onClick={openLocation} />
         )}
+        {item.status === "completed" && item.diffs.length > 0 && (
+          <IconButton
+            icon="discard"
+            label="Take back this edit"
+            onClick={() => send({ kind: "revertEdit", toolCallId: item.id })}
+          />
+        )}
       </div>
       {item.diffs.map((diff) => (
         <button

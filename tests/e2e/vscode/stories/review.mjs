@@ -125,7 +125,7 @@ export async function conflict(w) {
   await w.page.locator(".merge-editor").waitFor();
 }
 
-/** Back: a checkpoint previewed, restored, and that undone; one hunk of an edit taken back in its diff. */
+/** Back: a checkpoint previewed, restored, and that undone; then an edit is taken back: a hunk of it in its diff, the rest in the chat. */
 export async function back(w, place) {
   const text = () => readFileSync(`${place}/workspace/dates.py`, "utf8");
   const chat = await w.ask("Make parse_date accept ISO weeks");
@@ -147,4 +147,7 @@ export async function back(w, place) {
   await w.command("Agent: Show the changes of the last edit");
   await w.lens("Undo").first().click();
   await w.until(() => text() === edited.replace("import re\n", ""));
+
+  await chat.locator(".tool", { hasText: "edit" }).getByRole("button", { name: "Take back this edit" }).click();
+  await w.until(() => !text().includes("ISO_WEEK"));
 }
