@@ -8,6 +8,8 @@ const lab = createRequire(`${process.env.LAB}/`);
 const SHORTEST = 90;
 /** Nobody waits longer for something to happen, whatever the machine had to do meanwhile. */
 const LONGEST = 700;
+/** The whole of it: on a slow machine it is played faster than it was. */
+const WHOLE = 18_000;
 /** How long the last frame stays. */
 const LAST = 3_000;
 
@@ -29,10 +31,9 @@ export async function record(page, use) {
 function thinned(frames) {
   const inOrder = frames.toSorted((one, other) => one.at - other.at);
   const kept = inOrder.filter(({ at }, index) => (inOrder[index + 1]?.at ?? Number.POSITIVE_INFINITY) - at >= SHORTEST);
-  return kept.map(({ data, at }, index) => {
-    const next = kept[index + 1];
-    return { data, delay: next === undefined ? LAST : Math.min(next.at - at, LONGEST) };
-  });
+  const delays = kept.slice(1).map(({ at }, index) => Math.min(at - kept[index].at, LONGEST));
+  const pace = Math.min(1, WHOLE / delays.reduce((sum, delay) => sum + delay, 0));
+  return kept.map(({ data }, index) => ({ data, delay: index < delays.length ? delays[index] * pace : LAST }));
 }
 
 async function encode(context, frames) {
