@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_server.loop.model import (
+    AsideEntry,
     Entry,
     PartialEntry,
     PlanEntry,
     ReplyEntry,
     ResultEntry,
+    RewoundEntry,
+    SpentEntry,
     StartedEntry,
     SummaryEntry,
     Text,
@@ -101,3 +104,9 @@ def _line(entry: Entry) -> str:
             return f"plan: {len(items)} items"
         case SummaryEntry(generation=generation):
             return f"summary {generation}"
+        case RewoundEntry(upto=upto):
+            return f"taken back to {upto}"
+        case AsideEntry(text=text):
+            return f"aside: {text}"
+        case SpentEntry():
+            return "spent"
