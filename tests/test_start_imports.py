@@ -54,7 +54,8 @@ def test_a_session_waits_for_nothing_that_only_a_prompt_a_call_or_another_wire_n
 
     assert done.returncode == 0
     late = {
-        "h11", "httpcore2", "httpx2", "litellm", "lsprotocol", "mcp", "openai", "pydantic", "pygls", "rich", "watchfiles",
+        "h11", "httpcore2", "httpx2", "litellm", "lsprotocol", "mcp", "openai", "pydantic", "pygls", "rich",
+        "watchfiles",
     }  # fmt: skip
     assert late.isdisjoint(told["modules"])
     assert told["collects"]
