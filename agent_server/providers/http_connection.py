@@ -41,18 +41,13 @@ class Connection:
         """
         try:
             head = h11.Request(method=method, target=target, headers=list(headers))
-            events = (
-                (head, h11.Data(data=body), h11.EndOfMessage())
-                if body
-                else (head, h11.EndOfMessage())
-            )
+            events = (head, *([h11.Data(data=body)] if body else ()), h11.EndOfMessage())
             data = b"".join(self._http.send(event) or b"" for event in events)
         except h11.LocalProtocolError as error:
             raise Unusable(type(error).__name__) from None
-        try:
+        # A server may refuse a body before it has all of it; what it says is read below, as is that it says nothing.
+        with suppress(anyio.BrokenResourceError, OSError):
             await self._stream.send(data)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError) as error:
-            raise BrokenOff(_words(error)) from error
         while not isinstance(event := await self._next(), h11.Response):
             if not isinstance(event, h11.InformationalResponse):
                 raise BrokenOff("it was closed before an answer came")
@@ -69,7 +64,8 @@ class Connection:
 
     def at_rest(self) -> bool:
         """Whether the answer was read to its end, and another request may follow. Ask once for each request."""
-        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
+        states = (self._http.our_state, self._http.their_state)
+        if states != (h11.DONE, h11.DONE) or self._http.trailing_data[0]:
             return False
         self._http.start_next_cycle()
         return True
@@ -153,7 +149,8 @@ async def _secured(
 
 
 async def _tunnel(stream: ByteStream, parts: SplitResult, login: Headers) -> None:
-    place = f"{parts.hostname}:{parts.port or PORTS[parts.scheme]}"
+    name = parts.hostname or ""
+    place = f"{f'[{name}]' if ':' in name else name}:{parts.port or PORTS[parts.scheme]}"
     try:
         status, _ = await Connection(stream).ask(
             "CONNECT", place, [(b"Host", place.encode()), *login]

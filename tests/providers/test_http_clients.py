@@ -13,6 +13,7 @@ from anyio.abc import ByteReceiveStream, ByteStream, SocketAttribute, SocketStre
 from anyio.streams.tls import TLSStream
 
 from agent_server.providers.http_clients import HttpClients
+from agent_server.providers.http_connection import Connection
 from agent_server.providers.http_errors import BrokenOff, Unreachable, Unusable
 from agent_server.providers.http_way import way
 
@@ -244,3 +245,32 @@ async def test_a_proxy_that_refuses_is_no_connection(monkeypatch: pytest.MonkeyP
         monkeypatch.delenv("no_proxy", raising=False)
         with pytest.raises(Unreachable, match="the proxy answered 407"):
             await asked("https://model.example/v1")
+
+
+async def test_more_than_the_answer_makes_a_connection_of_no_further_use() -> None:
+    async with answering(OK + b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad", OK) as (
+        place,
+        heads,
+    ):
+        assert await asked(f"http://{place}/", times=2) == (200, b"hi")
+
+    assert len(heads) == 2
+
+
+async def test_a_refusal_that_comes_before_the_body_was_sent_is_read() -> None:
+    class Refusing(ByteStream):
+        async def send(self, item: bytes) -> None:
+            raise anyio.BrokenResourceError
+
+        async def send_eof(self) -> None: ...
+
+        async def receive(self, max_bytes: int = 65536) -> bytes:
+            return b"HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n"
+
+        async def aclose(self) -> None: ...
+
+    status, _ = await Connection(Refusing()).ask(
+        "POST", "/", [(b"Host", b"h"), (b"Content-Length", b"2")], b"{}"
+    )
+
+    assert status == 413
