@@ -230,12 +230,12 @@ async def test_an_http_error_has_status_wait_and_words() -> None:
 
 
 async def test_silence_before_the_first_token_ends_by_its_own_limit() -> None:
-    async with serving(hang(), timeouts=Timeouts(first_token_s=0.05, idle_s=30)) as (model, server):
+    async with serving(hang(), timeouts=Timeouts(first_token_s=0.5, idle_s=30)) as (model, server):
         failure = await failure_of(model)
 
         assert (failure.fault, str(failure)) == (
             Fault.TRANSIENT,
-            "openai/gpt-x sent nothing for 0.05 s",
+            "openai/gpt-x sent nothing for 0.5 s",
         )
         await server.exchanges[0].peer_closed.wait()
 
@@ -243,10 +243,10 @@ async def test_silence_before_the_first_token_ends_by_its_own_limit() -> None:
 async def test_keep_alive_comments_are_silence() -> None:
     """ST-13."""
     pings = raw(*[b": ping\n\n"] * 1000, delay_ms=5)
-    async with serving(pings, timeouts=Timeouts(first_token_s=0.1)) as (model, server):
+    async with serving(pings, timeouts=Timeouts(first_token_s=0.5)) as (model, server):
         failure = await failure_of(model)
 
-        assert str(failure) == "openai/gpt-x sent nothing for 0.1 s"
+        assert str(failure) == "openai/gpt-x sent nothing for 0.5 s"
         await server.exchanges[0].peer_closed.wait()
 
 
