@@ -66,6 +66,13 @@ def test_of_several_folders_the_person_chooses(lab: Lab) -> None:
     lab.play("talk.folders", [call("list"), answer], files=files, folders=["front", "back"])
 
 
+def test_what_a_terminal_said_goes_with_a_prompt(lab: Lab) -> None:
+    lab.play(
+        "talk.terminal",
+        [{"text": "Nothing came."}, {"text": "It said so.", "expect": "plover"}],
+    )
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of `checks.mjs`: the page as it is now, and what looks at it."""

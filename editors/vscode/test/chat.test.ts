@@ -109,6 +109,10 @@ describe("the output of a terminal", () => {
     expect(clean({ ...heard, exitCode: 2 })).toBe("$ make\nred\n100%\n(exit code 2)");
   });
 
+  test("is said to be missing when nothing came", () => {
+    expect(clean({ command: "true", output: "\r\n", exitCode: 0 })).toBe("$ true\n(no output was seen)\n(exit code 0)");
+  });
+
   test("keeps its end when it is long", () => {
     const text = clean({ command: "yes", output: `${"y\n".repeat(50_000)}the end`, exitCode: null });
 

@@ -36,7 +36,8 @@ export function clean({ command, output, exitCode }: Heard): string {
     .map((line) => line.slice(line.replace(/\r+$/, "").lastIndexOf("\r") + 1).replace(/\r+$/, ""))
     .join("\n")
     .trimEnd();
-  const cut = plain.length <= KEPT ? plain : `…${plain.slice(-KEPT)}`;
+  const seen = plain === "" ? "(no output was seen)" : plain;
+  const cut = seen.length <= KEPT ? seen : `…${seen.slice(-KEPT)}`;
   const end = exitCode === null ? "" : `\n(exit code ${exitCode})`;
   return `$ ${command}\n${cut}${end}`;
 }

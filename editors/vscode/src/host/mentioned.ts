@@ -35,14 +35,14 @@ export class Mentioned {
       case "diagnostics":
         return diagnostics() ?? missing("@diagnostics: VS Code knows of no problems.");
       case "terminal":
-        return this.terminal() ?? missing(NO_TERMINAL);
+        return (await this.terminal()) ?? missing(NO_TERMINAL);
       case "file":
         return file(mention.path);
     }
   }
 
-  private terminal(): EmbeddedResource | undefined {
-    const text = this.terminals.said();
+  private async terminal(): Promise<EmbeddedResource | undefined> {
+    const text = await this.terminals.said();
     return text === undefined ? undefined : { type: "resource", resource: { uri: "vscode:/terminal", text } };
   }
 

@@ -18,9 +18,13 @@ interface ShellWindow {
   readonly onDidEndTerminalShellExecution?: vscode.Event<Executed>;
 }
 
+/** Milliseconds that a command which has said nothing yet is waited for: VS Code tells of its output a little later. */
+const PATIENCE_MS = 1_000;
+
 export class Terminals implements vscode.Disposable {
   private readonly last = new Map<vscode.Terminal, Heard>();
-  private readonly running = new Map<Execution, Heard>();
+  private readonly all = new WeakMap<Execution, Heard>();
+  private readonly heard = new vscode.EventEmitter<vscode.Terminal>();
   private readonly watched: vscode.Disposable[];
 
   constructor() {
@@ -33,36 +37,56 @@ export class Terminals implements vscode.Disposable {
   }
 
   /** The last command of the terminal in front, else of any, with what it said; undefined: nobody knows of one. */
-  said(): string | undefined {
+  async said(): Promise<string | undefined> {
     const active = vscode.window.activeTerminal;
-    const heard = (active && this.last.get(active)) ?? [...this.last.values()].at(-1);
-    return heard === undefined ? undefined : clean(heard);
+    const terminal = active !== undefined && this.last.has(active) ? active : [...this.last.keys()].at(-1);
+    if (terminal === undefined) return undefined;
+    const before = this.last.get(terminal);
+    if (before?.output === "" && before.exitCode === null) await this.speaks(terminal);
+    const heard = this.last.get(terminal);
+    return heard && clean(heard);
+  }
+
+  /** Until it has said something or has ended, or has been silent for long enough. */
+  private speaks(terminal: vscode.Terminal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        heard.dispose();
+        resolve();
+      };
+      const timer = setTimeout(done, PATIENCE_MS);
+      const heard = this.heard.event((one) => {
+        if (one === terminal) done();
+      });
+    });
   }
 
   private async follow(terminal: vscode.Terminal, execution: Execution): Promise<void> {
-    let heard: Heard = { command: execution.commandLine.value, output: "", exitCode: null };
-    const keep = () => {
-      this.last.delete(terminal); // the latest stands last
-      this.last.set(terminal, heard);
-      this.running.set(execution, heard);
-    };
-    keep();
-    for await (const text of execution.read()) {
-      heard = hear(this.running.get(execution) ?? heard, text);
-      keep();
-    }
-    this.running.delete(execution);
+    this.keep(terminal, execution, { command: execution.commandLine.value, output: "", exitCode: null });
+    for await (const text of execution.read()) this.change(terminal, execution, (heard) => hear(heard, text));
+    this.heard.fire(terminal);
   }
 
   private ended({ terminal, execution, exitCode }: Executed): void {
-    const heard = this.running.get(execution);
+    this.change(terminal, execution, (heard) => ({ ...heard, exitCode: exitCode ?? null }));
+  }
+
+  private change(terminal: vscode.Terminal, execution: Execution, how: (heard: Heard) => Heard): void {
+    const heard = this.all.get(execution);
     if (heard === undefined) return;
-    const ended = { ...heard, exitCode: exitCode ?? null };
-    this.running.set(execution, ended);
-    this.last.set(terminal, ended);
+    this.keep(terminal, execution, how(heard));
+    this.heard.fire(terminal);
+  }
+
+  private keep(terminal: vscode.Terminal, execution: Execution, heard: Heard): void {
+    this.all.set(execution, heard);
+    this.last.delete(terminal); // the latest stands last
+    this.last.set(terminal, heard);
   }
 
   dispose(): void {
     for (const one of this.watched) one.dispose();
+    this.heard.dispose();
   }
 }

@@ -117,3 +117,25 @@ export async function folders(w) {
   await chat.locator(".tool.completed", { hasText: "list" }).waitFor();
   await chat.locator(".message", { hasText: "In the back" }).waitFor();
 }
+
+/** What a terminal said goes with a prompt; where nothing is known of one, that is said. */
+export async function terminal(w) {
+  const chat = await w.ask("Before: @terminal");
+  await w.toast("no command that ran in a terminal is known").waitFor();
+  await chat.locator(".message", { hasText: "Nothing came" }).waitFor();
+  await w.command("Terminal: Create New Terminal");
+  // The mark of a prompt: the shell tells VS Code what happens from then on.
+  await w.page.locator(".terminal-command-decoration").first().waitFor();
+  await w.focused(".terminal");
+  // VS Code may miss what a command says in its first moment.
+  await w.page.keyboard.type("for i in 1 2 3; do sleep 0.5; echo plo''ver; done");
+  await w.press("Enter");
+  await w.page.locator(".terminal-command-decoration.codicon-terminal-decoration-success").waitFor();
+  await w.command("Agent: Open chat");
+  await chat.waitForFunction(() => document.hasFocus()); // else what is typed goes to the terminal
+  await prompt(chat).fill("After: @terminal");
+  await chat.locator(".chips li", { hasText: "terminal" }).waitFor();
+  await prompt(chat).press("Enter");
+  await user(chat, "After").locator(".attached", { hasText: "terminal" }).waitFor();
+  await chat.locator(".message", { hasText: "It said so" }).waitFor();
+}
