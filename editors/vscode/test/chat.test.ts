@@ -3,14 +3,13 @@ import { announcement } from "../src/chat/announce";
 import { localCommand, offeredCommands, unfinishedCommand } from "../src/chat/commands";
 import { fuzzyFind, fuzzyScore } from "../src/chat/fuzzy";
 import { mentions, withoutMention } from "../src/chat/mentions";
-import type { ChatState, EndItem, Item } from "../src/chat/state";
+import type { EndItem, Item } from "../src/chat/state";
 import { emptyChat } from "../src/chat/state";
 import { clean, hear } from "../src/chat/terminal";
 import { askedOutput } from "../src/chat/tools";
 import { exportName, plainWords } from "../src/chat/words";
 
 const CHAT = emptyChat("s1");
-const withCommands: ChatState = { ...CHAT, commands: [{ name: "compact", description: "Shorten what came before" }] };
 
 describe("commands", () => {
   test("are completed while they are all there is", () => {
@@ -20,9 +19,15 @@ describe("commands", () => {
     expect(unfinishedCommand("/model x", 8)).toBeUndefined();
   });
 
-  test("are the server's and then our own", () => {
-    expect(offeredCommands(withCommands, "").map((one) => one.label)).toEqual([
-      "/compact",
+  test("are our own and then what else the server has", () => {
+    const commands = [
+      { name: "undo", description: "Theirs" },
+      { name: "compact", description: "Shorten", input: { hint: "what to keep" } },
+    ];
+
+    const offered = offeredCommands({ ...CHAT, commands }, "");
+
+    expect(offered.map((one) => one.label)).toEqual([
       "/new",
       "/clear",
       "/model",
@@ -33,17 +38,16 @@ describe("commands", () => {
       "/export",
       "/undo",
       "/rewind",
+      "/compact",
     ]);
+    expect(offered.at(-1)?.detail).toBe("Shorten (what to keep)");
     expect(offeredCommands(CHAT, "mo").map((one) => one.label)).toEqual(["/model", "/mode"]);
   });
 
-  test("that the server has are sent to it, also under a name of ours", () => {
-    const theirs = { ...CHAT, commands: [{ name: "undo", description: "" }] };
-
-    expect(localCommand(CHAT, " /undo ")).toBe("agent.undo");
-    expect(localCommand(theirs, "/undo")).toBeUndefined();
-    expect(localCommand(CHAT, "/undo all of it")).toBeUndefined();
-    expect(localCommand(CHAT, "/nothing")).toBeUndefined();
+  test("are done here when they stand alone, and sent to the server otherwise", () => {
+    expect(localCommand(" /undo ")).toBe("agent.undo");
+    expect(localCommand("/rewind 3 files apply")).toBeUndefined();
+    expect(localCommand("/compact")).toBeUndefined();
   });
 });
 

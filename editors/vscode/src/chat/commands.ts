@@ -27,23 +27,21 @@ export function unfinishedCommand(text: string, cursor: number): string | undefi
   return /^\/(\S*)$/.exec(text.slice(0, cursor))?.[1];
 }
 
-/** What `/` offers: the server's own first, and what is done here under names that it does not take. */
+/** What `/` offers: what is done here, with lists and previews of VS Code's own, then what else the server offers. */
 export function offeredCommands(chat: ChatState, query: string): readonly Completion[] {
-  const theirs = chat.commands.map(({ name, description, input }) => ({
-    label: `/${name}`,
-    detail: input?.hint === undefined ? description : `${description} (${input.hint})`,
-    insert: `/${name}`,
-  }));
-  const taken = new Set(theirs.map((one) => one.label));
-  const ours = LOCAL.map(({ name, detail }) => ({ label: `/${name}`, detail, insert: `/${name}` })).filter(
-    (one) => !taken.has(one.label),
-  );
-  return [...theirs, ...ours].filter((one) => one.label.startsWith(`/${query.toLowerCase()}`));
+  const ours = LOCAL.map(({ name, detail }) => ({ label: `/${name}`, detail, insert: `/${name}` }));
+  const theirs = chat.commands
+    .filter(({ name }) => !LOCAL.some((one) => one.name === name))
+    .map(({ name, description, input }) => ({
+      label: `/${name}`,
+      detail: input == null ? description : `${description} (${input.hint})`,
+      insert: `/${name}`,
+    }));
+  return [...ours, ...theirs].filter((one) => one.label.startsWith(`/${query.toLowerCase()}`));
 }
 
-/** The command of this extension that a prompt is, if it is one. */
-export function localCommand(chat: ChatState, text: string): ViewCommand | undefined {
+/** The command of this extension that a prompt is, if it is one: with words behind it, it is for the server. */
+export function localCommand(text: string): ViewCommand | undefined {
   const name = /^\/(\S+)$/.exec(text.trim())?.[1];
-  if (name === undefined || chat.commands.some((one) => one.name === name)) return undefined;
   return LOCAL.find((one) => one.name === name)?.command;
 }

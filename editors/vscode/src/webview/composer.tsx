@@ -65,7 +65,7 @@ export function Composer({ chat, completions, composed }: Props) {
     setWanted(undefined);
   };
   const run = (words: string): boolean => {
-    const command = localCommand(chat, words);
+    const command = localCommand(words);
     if (command === undefined) return false;
     clear();
     send({ kind: "command", command });

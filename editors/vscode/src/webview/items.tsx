@@ -278,7 +278,7 @@ function Notice({ item }: { readonly item: NoticeItem }) {
 
 function End({ item }: { readonly item: EndItem }) {
   const facts = [
-    item.tokens === null ? "" : `${tokens(item.tokens)} tokens`,
+    item.tokens === null || item.tokens === 0 ? "" : `${tokens(item.tokens)} tokens`,
     item.cost === null || Number(item.cost) === 0 ? "" : `$${Number(item.cost).toFixed(4)}`,
     item.seconds === null ? "" : duration(item.seconds),
   ].filter((fact) => fact !== "");
