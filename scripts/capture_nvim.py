@@ -135,7 +135,7 @@ SCENES = (
     Scene(r"ga accept[\s\S]*3/4", ("G", "g", "r")),
     Scene(r"rejected", (":Agent accept all", "Enter")),
     Scene(r"\? shell", (":Agent", "Enter")),
-    Scene(r"Ask\. ", ("C-w", "k", ":Agent answer", "Enter")),
+    Scene(r"gs at the next step", ("C-w", "k", ":Agent answer", "Enter")),
     Scene(r"Type number", ("1", "Enter"), "nvim-question"),
     Scene(r"tokens ·", ()),
     Scene(r"tokens ·", (), "nvim-chat"),

@@ -259,6 +259,9 @@ function M._follow(buf, windows)
   for _, win in ipairs(windows) do
     if vim.api.nvim_win_is_valid(win) then
       vim.api.nvim_win_set_cursor(win, { last, 0 })
+      vim.api.nvim_win_call(win, function()
+        vim.cmd("normal! zb") -- as much as there is room for, also after something was folded away
+      end)
     end
   end
 end

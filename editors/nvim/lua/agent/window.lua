@@ -92,9 +92,7 @@ end
 ---@param shown agent.Session
 function M.open(shown)
   if M.is_open() then
-    vim.api.nvim_win_set_buf(state.chat, chat.buffer(shown))
-    M._set(state.chat, CHAT_OPTIONS)
-    return chat.fold(shown, state.chat)
+    return M._switch(shown)
   end
   state.source = M.source_window()
   local buf = chat.buffer(shown)
@@ -172,6 +170,18 @@ function M.float(lines, filetype, title)
     vim.keymap.set("n", key, "<Cmd>close<CR>", { buffer = buf, nowait = true })
   end
   return buf, win
+end
+
+--- Another conversation in the window that is there.
+---@private
+---@param shown agent.Session
+function M._switch(shown)
+  local buf = chat.buffer(shown)
+  if vim.api.nvim_win_get_buf(state.chat) ~= buf then
+    vim.api.nvim_win_set_buf(state.chat, buf)
+    M._set(state.chat, CHAT_OPTIONS)
+    chat.fold(shown, state.chat)
+  end
 end
 
 ---@private
