@@ -37,7 +37,8 @@ export function App({ page }: { readonly page: PageState }) {
       </header>
       {listing && <Sessions sessions={page.sessions} current={page.currentSession} close={() => setListing(false)} />}
       <Trouble server={server} />
-      {chat !== null && <Transcript chat={chat} server={server} />}
+      {/* Another session is another transcript: drawn from its end, in steps. */}
+      {chat !== null && <Transcript key={chat.sessionId} chat={chat} server={server} />}
       {/* The one place that speaks by itself: the transcript changes too often for that. */}
       <div class="hidden" role="status">
         {chat === null ? "" : announcement(chat)}
@@ -74,9 +75,6 @@ function Transcript({ chat, server }: { readonly chat: ChatState; readonly serve
   // The newest first: a long conversation is complete a moment later.
   const groups = Math.ceil(chat.items.length / GROUP);
   const first = Math.max(0, groups - useGrowing(groups, 1));
-  useEffect(() => {
-    follows.current = true;
-  }, [chat.sessionId]);
   useEffect(() => {
     const { current: at } = box;
     if (at === null || content.current === null) return;
