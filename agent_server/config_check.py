@@ -161,7 +161,10 @@ def line_of(text: str, path: tuple[str, ...]) -> int | None:
             if header[1] == "[[":
                 seen[header[2]] = seen.get(header[2], -1) + 1
                 table = (*table, str(seen[header[2]]))
-            best = number if table and path[: len(table)] == table else best
+            above = table and path[: len(table)] == table
+            # `[[hooks]]` is the beginning of all of them.
+            below = best is None and table[: len(path)] == path
+            best = number if above or below else best
         elif (key := re.match(r"\s*([\w.\"'-]+)\s*=", line)) and path[
             : len(here := (*table, *_parts(key[1])))
         ] == here:

@@ -249,7 +249,16 @@ def test_the_person_may_loosen_again_what_a_workspace_tightened(tmp_path: Path) 
 def test_lines_are_found_in_every_way_of_writing_a_key() -> None:
     text = 'a.b = 1\n[c."d"]\n# e = 1\ne = 2\n[[f]]\ng = 1\n[[f]]\ng = 2\n[h]\ni = {j = 1}\n'
 
-    paths = {"a.b": 1, "c.d.e": 4, "f.0.g": 6, "f.1.g": 8, "h.i.j": 10, "c.d.x": 2, "zz": None}
+    paths = {
+        "a.b": 1,
+        "c.d.e": 4,
+        "f.0.g": 6,
+        "f.1.g": 8,
+        "h.i.j": 10,
+        "c.d.x": 2,
+        "f": 5,
+        "zz": None,
+    }
 
     assert {p: line_of(text, tuple(p.split("."))) for p in paths} == paths
 

@@ -14,6 +14,7 @@ from agent_server.loop.model import (
     Usage,
     UserEntry,
 )
+from agent_server.loop.proposal import FileChange
 
 T = TurnId("t1")
 TASK = UserEntry(T, (Text("paint it blue"),))
@@ -57,6 +58,20 @@ def test_the_settings_say_how_many_entries_stay() -> None:
 
     assert choose_cut(entries, forced=False, protect_last_n=4) == 3
     assert choose_cut(entries, forced=False, protect_last_n=2) == 5
+
+
+def test_an_extract_has_everything_that_was_asked_and_the_files_that_were_changed() -> None:
+    change = FileChange("/w/a.py", "edit", "x\n", "y\n", ())
+    done = ResultEntry(T, CallKey(9, 0), ToolResult(True, "x", changes=(change,)), "confirmed")
+    entries = [*LOG, UserEntry(T, (Text("now green"),)), done]
+
+    assert extract(entries, len(entries)).splitlines() == [
+        "The person asked:",
+        "- paint it blue",
+        "- now green",
+        "Files that were changed:",
+        "- /w/a.py",
+    ]
 
 
 def test_a_nudge_is_not_among_what_the_person_asked() -> None:
