@@ -190,10 +190,11 @@ export class Workbench {
     return this.page.locator(".monaco-diff-editor .editor.modified");
   }
 
-  /** Until the keyboard is in the right side of that diff. */
+  /** Until the keyboard is in the right side of that diff, and the extension knows: it has put its words there. */
   async inDiff(title, text) {
     await this.page.locator(".tab.active", { hasText: title }).waitFor();
     await this.right.locator(".view-line", { hasText: text.replaceAll(" ", "\u00a0") }).first().waitFor();
+    await this.lens(/^\d+ of \d+$/).first().waitFor();
     await this.focused(".monaco-diff-editor .editor.modified");
   }
 

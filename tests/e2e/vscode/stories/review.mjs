@@ -77,10 +77,8 @@ export async function several(w) {
   await w.command("Agent: Reject file, and say why…");
   await w.answer("others use it");
   await w.inDiff("big.txt (proposed)", "FIRST");
-  await w.lens("1 of 1").waitFor();
   await w.press("Alt+Shift+y");
   await w.inDiff("old.py → new.py (proposed)", "n = 1");
-  await w.lens("1 of 1").waitFor();
   await w.press("Alt+Shift+y");
   await w.tab("c.py").waitFor({ state: "detached" });
   await w.command("Agent: Open chat");

@@ -24,7 +24,6 @@ export async function leftOpen(w) {
   for (const pid of servers()) process.kill(pid, "SIGKILL");
   await w.toast("was left open when the server stopped").getByText("Review").click();
   await w.inDiff("dates.py (proposed)", "import re");
-  await w.lens("1 of 4").waitFor();
   await w.press("Alt+n");
   await w.lens("1 of 4").waitFor({ state: "detached" });
   await w.press("Alt+Shift+y");
