@@ -9,7 +9,7 @@ from agent_server.loop.early import Early
 from agent_server.loop.errors import ModelFailure, StoreFailure
 from agent_server.loop.events import ModelSwitched, Retrying, StepFinished, UsageChanged
 from agent_server.loop.faults import Fault
-from agent_server.loop.model import DoneReason, Reply, ReplyEntry, Text
+from agent_server.loop.model import AsideEntry, DoneReason, Reply, ReplyEntry, Text
 from agent_server.loop.recover import (
     CONTINUATIONS,
     GO_ON,
@@ -122,8 +122,9 @@ async def _redirected(t: Turn, shown: Shown) -> State:
     said = "".join(shown.text)
     await shown.break_off()
     if said.strip() and t.control.inbox:
-        quoted = Text(f"(You were saying, when I interrupted: {said.strip()})")
-        t.control.inbox[0] = (quoted, *t.control.inbox[0])
+        quoted = f"(You were saying, when I interrupted: {said.strip()})"
+        await t.log.append(AsideEntry(t.id, quoted))
+        t.control.inbox[0] = (Text(quoted), *t.control.inbox[0])
     return Thinking()
 
 

@@ -6,6 +6,7 @@ from agent_server.loop.errors import StoreFailure
 from agent_server.loop.events import UserSaid
 from agent_server.loop.guard import window_is_full
 from agent_server.loop.model import DoneReason, Text, UserEntry
+from agent_server.loop.standing import asides, own_words
 from agent_server.loop.states import Compacting, Done, State, Streaming, Thinking
 from agent_server.loop.turn import Turn
 
@@ -37,7 +38,8 @@ async def hear(t: Turn) -> None:
             except StoreFailure:
                 t.control.inbox.appendleft(parts)
                 raise
-        t.emit(UserSaid(t.id, f"steer-{t.id}-{len(t.log.entries)}", parts))
+        own = tuple(own_words(parts, asides(t.log.entries)))
+        t.emit(UserSaid(t.id, f"steer-{t.id}-{len(t.log.entries)}", own))
     if (news := await t.control.news()) is not None:
         await t.log.append(UserEntry(t.id, (Text(news),), "nudge"))
 

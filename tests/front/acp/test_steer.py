@@ -104,6 +104,10 @@ async def test_redirect_drops_the_answer_that_streams(tmp_path: Path) -> None:
         assert (await client.response(prompt))["stopReason"] == "end_turn"
         assert "You were saying" in heard(world)
         assert "use tabs" in heard(world)
+        assert said(client, session) == ["use tabs"]
+        params = {"sessionId": session, "cwd": str(tmp_path), "mcpServers": []}
+        await client.request("session/load", params)
+        assert said(client, session) == ["use tabs", "go", "use tabs"]
 
 
 async def test_redirect_during_a_call_waits_for_it(tmp_path: Path) -> None:
