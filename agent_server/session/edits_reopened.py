@@ -67,7 +67,8 @@ async def _event(transactions: Transactions, found: Recovered) -> EditChanged:
     )
     turn = transaction.turn or TurnId("")
     message, hashes = found.transaction.message, transaction.hashes
-    return EditChanged(turn, proposal, state, hunks, message, hashes=hashes)
+    call = transaction.cause.call
+    return EditChanged(turn, proposal, state, hunks, message, key=call, hashes=hashes)
 
 
 def _hunk_state(state: EditState) -> HunkState:

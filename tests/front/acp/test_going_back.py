@@ -251,6 +251,7 @@ async def ended(world: World, txn: str) -> Any:
 async def test_an_edit_that_was_left_open_is_taken_up(work: Path) -> None:
     async with reopened(work, "one\n", DONE) as (world, session, left):
         proposal = await ask(world, "edit/get", txn=left["txn"])
+        assert proposal["toolCallId"] == str(KEY)
         answer = await ask(world, "edit/resolve", **everything(left))
         last = await ended(world, left["txn"])
         applied = world.client.of("_agent-server/edit/state")[-2]
