@@ -34,6 +34,7 @@ from agent_server.loop.events import (
     UserSaid,
 )
 from agent_server.loop.model import CallKey, DoneReason, ToolKind, TurnId
+from agent_server.session.builtin.registry import COMMANDS
 
 
 class View:
@@ -63,16 +64,17 @@ class View:
             self.stream.update(updates.title(title), turn=None)
 
     def begin(self, notices: Sequence[Notice], *, per_second: int) -> tuple[FollowUp, ...]:
-        """What directly follows the answer to new or load: notices and, once, the idle status.
+        """What directly follows the answer to new or load: notices, the commands and, once, the idle status.
 
         `per_second` is what the settings say of growing texts (`Stream.pace`).
         """
         self.stream.pace(per_second)
+        told: list[Json] = []
         if self.stream.capabilities.notices:
-            shown = self.follow_up([updates.notice(one) for one in notices])
+            told += map(updates.notice, notices)
         else:
-            shown = ()
             self._later.extend(notices)
+        shown = self.follow_up([*told, updates.available_commands(COMMANDS)])
         return (*shown, *self.stream.status_follow_up(status.idle_status(self.stream.session)))
 
     def follow_up(self, shown: list[Json]) -> tuple[FollowUp, ...]:

@@ -16,6 +16,7 @@ from agent_server.loop.ports import Log, Model
 from agent_server.loop.states import Done
 from agent_server.loop.turn import Turn
 from agent_server.session.asking import Asking
+from agent_server.session.commanded import Commands, commanded
 from agent_server.session.connected import Connected
 from agent_server.session.hearing import Hearing
 from agent_server.session.naming import Naming
@@ -23,6 +24,7 @@ from agent_server.session.ports import Equipment, Kit
 from agent_server.session.profile import Profile
 from agent_server.session.prompts import Prompt, TurnResult
 from agent_server.session.spending import Spending
+from agent_server.session.summarising import summarised
 from agent_server.session.turning import Ground, new_turn, result_of
 
 log = logging.getLogger(__name__)
@@ -44,14 +46,16 @@ class Answering:
         hearing: Hearing,
         spending: Spending,
         ready: Ready,
+        commands: Commands,
     ) -> None:
-        """Nothing runs yet."""
+        """Nothing runs yet. `commands` answer the prompts that are theirs."""
         self._log = log
         self._equipment = equipment
         self._profile = profile
         self._connected = connected
         self._hearing = hearing
         self._ready = ready
+        self._commands = commands
         self._numbers = itertools.count(_last_reply_number(log.entries) + 1)
         self._spending = spending
         self.running: Turn | None = None
@@ -60,7 +64,11 @@ class Answering:
     async def answer(self, item: Prompt, naming: Naming) -> None:
         """Give a prompt its result, or an error when there could be no turn."""
         try:
-            item.result = await self._result(item, naming)
+            name = self._commands.named(item.parts)
+            if name is not None:
+                item.result = await commanded(item, name, self._commands, self._connected.emit)
+            else:
+                item.result = await self._result(item, naming)
         except AgentServerError as error:
             item.error = error
         except Exception as error:
@@ -82,6 +90,17 @@ class Answering:
         with item.scope:
             done = await run(turn, parts)
         return result_of(item, turn, done)
+
+    async def summarise(self, item: Prompt) -> tuple[int, int] | None:
+        """The past becomes a summary, in the place of `item`'s turn. Tokens before and after; None: nothing did.
+
+        Raises:
+            StoreFailure: it could not be kept.
+        """
+        kit, context = await self._ready()
+        models = await anyio.to_thread.run_sync(self._models)
+        turn = new_turn(item, self._ground(), kit, context, models)
+        return await summarised(turn)
 
     def tell_failure(self, item: Prompt) -> None:
         """Where nobody waits for the answer, an error has no other way to a person."""

@@ -10,6 +10,7 @@ from agent_server.frozen import frozen
 from agent_server.loop.events import Notice
 from agent_server.loop.ports import Log
 from agent_server.session.asking import InTime
+from agent_server.session.builtin.registry import Builtin
 from agent_server.session.delegation import delegation_of
 from agent_server.session.edits import SessionEdits
 from agent_server.session.folders import Folders
@@ -68,6 +69,7 @@ async def opened(
         prepare=lambda: _equipped(session, store, equipment, record.system_prompt),
         notices=tuple(Notice("warning", sentence) for sentence in sentences),
         read_only=opening.read_only,
+        commands=Builtin,
     )
     if record.entries:
         _, context = await session.ready()

@@ -50,7 +50,7 @@ class Place:
     @property
     def quoted(self) -> str:
         """What came next, in a few words."""
-        return self.checkpoint.title if self.prompt is None else f"“{_short(self.prompt)}”"
+        return self.checkpoint.title if self.prompt is None else f"“{short(self.prompt)}”"
 
 
 def places(
@@ -64,7 +64,7 @@ def places(
     for at, turn, prompt in _prompts(entries):
         known = turns.pop(turn, None)
         if known is None and turn in stand:
-            known = _between(f"t-{turn}", times[at], _short(prompt), changed, turn=turn)
+            known = _between(f"t-{turn}", times[at], short(prompt), changed, turn=turn)
         if known is not None:
             found.append(Place(known, at, at, prompt))
     for at, entry in enumerate(entries):
@@ -119,7 +119,7 @@ def _in_words(call: ToolCall) -> str:
         given = None
     fields = cast("dict[str, object]", given) if isinstance(given, dict) else {}
     said = next((v for key in ("command", "task") if isinstance(v := fields.get(key), str)), "")
-    return _short(said) or call.name
+    return short(said) or call.name
 
 
 def _prompts(entries: Sequence[Entry]) -> Iterator[tuple[int, TurnId, str]]:
@@ -164,6 +164,7 @@ def _between(
     return Checkpoint(id, min(later, default=sys.maxsize), at, title, (), turn)
 
 
-def _short(prompt: str) -> str:
+def short(prompt: str) -> str:
+    """A prompt in a row of a list."""
     line = " ".join(prompt.split())
     return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 1]}…"

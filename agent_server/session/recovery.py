@@ -12,6 +12,7 @@ from agent_server.loop.model import (
     ResultEntry,
     RewoundEntry,
     SpentEntry,
+    SummaryEntry,
     Text,
     ToolResult,
     TurnEndEntry,
@@ -50,7 +51,7 @@ async def recover(log: Log, tools: Tools, *, cause: str, known: Known | None = N
 
 
 def _unfinished(log: Log) -> Entry | None:
-    """The last entry of a turn, when it does not end it. What is said or spent beside turns belongs to none."""
-    beside = AsideEntry | SpentEntry
+    """The last entry of a turn, when it does not end it. What is said, spent or summarised beside one is not asked."""
+    beside = AsideEntry | SpentEntry | SummaryEntry
     last = next((e for e in reversed(log.entries) if not isinstance(e, beside)), None)
     return None if isinstance(last, TurnEndEntry | RewoundEntry) else last

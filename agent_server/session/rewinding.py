@@ -82,17 +82,21 @@ class Rewinding:
             SessionBusy: another process holds the session.
         """
         async with self._session.at_rest("restore"):
-            place = await self._place(id, chat=chat)
-            note = self._note(place)
-            done = Rewound((), ())
-            if files:
-                there = replace(place.checkpoint, title=place.quoted)
-                done = await self._edits.take_back(there, others=others, note=note)
-            if not chat or (done.proposal is not None and done.state != "applied"):
-                return Back(done, chat=False, undo=done.undo, note=note)
-            moved, at = self._moved(place, chat=True), len(self._session.entries)
-            await self._take_conversation_back(place, done)
-            return Back(done, True, moved, done.undo or f"r-{at}", note)
+            return await self.go(id, files=files, chat=chat, others=others)
+
+    async def go(self, id: str, *, files: bool, chat: bool, others: bool = False) -> Back:
+        """The same, while the session is at rest already."""
+        place = await self._place(id, chat=chat)
+        note = self._note(place)
+        done = Rewound((), ())
+        if files:
+            there = replace(place.checkpoint, title=place.quoted)
+            done = await self._edits.take_back(there, others=others, note=note)
+        if not chat or (done.proposal is not None and done.state != "applied"):
+            return Back(done, chat=False, undo=done.undo, note=note)
+        moved, at = self._moved(place, chat=True), len(self._session.entries)
+        await self._take_conversation_back(place, done)
+        return Back(done, True, moved, done.undo or f"r-{at}", note)
 
     # ---- inside ------------------------------------------------------------------------------------------
 

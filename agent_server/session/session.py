@@ -20,13 +20,7 @@ from agent_server.loop.errors import (
     SessionBusy,
     StoreFailure,
 )
-from agent_server.loop.events import (
-    EditChanged,
-    Event,
-    Notice,
-    TitleChanged,
-    UsageChanged,
-)
+from agent_server.loop.events import EditChanged, Event, Notice, TitleChanged, UsageChanged
 from agent_server.loop.model import (
     AsideEntry,
     Detail,
@@ -35,10 +29,12 @@ from agent_server.loop.model import (
     Review,
     SessionId,
     TurnId,
+    Usage,
 )
 from agent_server.loop.ports import Log, Tools
 from agent_server.loop.turn import Turn
 from agent_server.session.answering import Answering
+from agent_server.session.commanded import Commands, NoCommands
 from agent_server.session.connected import Connected
 from agent_server.session.hearing import Hearing
 from agent_server.session.inbox import Inbox
@@ -69,10 +65,11 @@ class Session:
         prepare: Callable[[], Awaitable[tuple[Kit, SessionContext]]],
         notices: tuple[Notice, ...] = (),
         read_only: str | None = None,
+        commands: Callable[["Session"], Commands] = lambda _: NoCommands(),
     ) -> None:
         """`prepare` makes its tools, policy and prompt, once, before the first turn needs them.
 
-        `read_only` says why nothing can be done with it here.
+        `read_only` says why nothing can be done with it here; `commands` makes those that it answers itself.
         """
         self.id = id
         self.cwd = cwd
@@ -95,6 +92,7 @@ class Session:
         """Held by whoever needs that no turn runs, and by each turn."""
         self._spending = Spending()
         self._naming = Naming(id, profile.title, log, equipment, self._spending, self._show_title)
+        self._commands = commands(self)
         self._answering = Answering(
             log,
             equipment,
@@ -103,12 +101,11 @@ class Session:
             hearing=self._hearing,
             spending=self._spending,
             ready=self.ready,
+            commands=self._commands,
         )
         self._watching = False
         self.changed: Callable[[], None] = lambda: None
         """Called when title, mode or model changed, or a turn ended; the owner keeps the record."""
-
-    # ---- what it is ------------------------------------------------------------------------------------
 
     @property
     def client(self) -> Client:
@@ -159,11 +156,14 @@ class Session:
         return self._spending.shown(self.entries, window)
 
     @property
+    def spent(self) -> Usage:
+        """What it has used so far, what was taken back included."""
+        return self._spending.of(self.entries)
+
+    @property
     def marks(self) -> Marks:
         """Files that may have changed; whoever notices may add to them."""
         return self._hearing.marks
-
-    # ---- what a client does with it --------------------------------------------------------------------
 
     async def prompt(self, parts: Parts) -> TurnResult:
         """Ask; returns when the turn has settled and all its events were emitted. Prompts are answered in order.
@@ -180,15 +180,21 @@ class Session:
     def submit(self, parts: Parts) -> Prompt:
         """Take a place in the inbox, at once. For callers that settle their own cancellation: `Prompt.cancel`.
 
-        While a turn runs, the settings say whether it waits, is added to that turn, or is refused.
+        While a turn runs, the settings say whether it waits, is added to that turn, or is refused. A command is never
+        added to one: it waits; and it is answered too where the session can only be read.
 
         Raises:
             SessionBusy: the session can only be read here.
             TurnRunning: a turn runs, and prompts do not wait.
             ClientMistake: the session is closed.
         """
-        self._require_open()
-        return self._inbox.submit(parts, self._equipment.prompt_while_busy)
+        while_busy = self._equipment.prompt_while_busy
+        if self._commands.named(parts) is None:
+            self._require_open()
+        else:
+            self._require_not_closed()
+            while_busy = "queue" if while_busy == "steer" else while_busy
+        return self._inbox.submit(parts, while_busy)
 
     def queue(self, parts: Parts) -> Steered:
         """A prompt whose answer nobody waits for: its turn follows those before it, and tells its own end."""
@@ -248,6 +254,10 @@ class Session:
         if (used := self.usage) is not None:
             self.emit(used)
 
+    async def summarise(self, item: Prompt) -> tuple[int, int] | None:
+        """Shorten the past, for a command that is `item`; see `Answering.summarise`."""
+        return await self._answering.summarise(item)
+
     async def answer(self, item: Prompt) -> TurnResult:
         """What a submitted prompt came to; also after its `cancel`. Cancelling this wait cancels nothing."""
         await item.done.wait()
@@ -294,8 +304,6 @@ class Session:
         self.changed()
         return given
 
-    # ---- the actor -------------------------------------------------------------------------------------
-
     async def ready(self) -> tuple[Kit, SessionContext]:
         """Its tools, policy and context; made at the first use, so that a new session costs nothing."""
         if self._prepared is None:
@@ -335,9 +343,12 @@ class Session:
         """Cancel what runs and what waits, stop the actor. Returns when the running turn has settled."""
         await self._inbox.close()
 
-    def _require_open(self) -> None:
+    def _require_not_closed(self) -> None:
         if self._inbox.closed:
             raise ClientMistake(f"session {self.id!r} is closed")
+
+    def _require_open(self) -> None:
+        self._require_not_closed()
         if self.read_only is not None:
             raise SessionBusy(self.read_only)
 

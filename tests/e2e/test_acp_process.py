@@ -27,6 +27,21 @@ async def test_an_allowed_edit_is_on_the_disk_when_the_prompt_is_answered(tmp_pa
         assert client.text(session) == "I change it.Done."
 
 
+async def test_a_client_with_nothing_but_a_prompt_takes_the_edit_back(tmp_path: Path) -> None:
+    """`/undo`; a model that was asked would have nothing to say."""
+    made = agent(tmp_path, EDIT, says("Done."))
+    async with connected(made) as client:
+        session = await client.new(str(made.workspace))
+        await client.prompt(session, "make it two")
+        result = await client.prompt(session, "/undo")
+
+        assert result["stopReason"] == "end_turn"
+        assert made.file.read_text() == "x = 1\n"
+        assert "Taken back: `a.py`." in client.text(session)
+        (told,) = client.updates(session, "available_commands_update")
+        assert "undo" in [one["name"] for one in told["availableCommands"]]
+
+
 async def test_a_rejected_edit_leaves_every_byte_and_time(tmp_path: Path) -> None:
     made = agent(tmp_path, EDIT, says("As you like."))
     made.file.chmod(0o640)

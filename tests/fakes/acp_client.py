@@ -132,6 +132,14 @@ class AcpClient:
             if not kinds or m["params"]["update"]["sessionUpdate"] in kinds
         ]
 
+    def told(self, session: str) -> list[Any]:
+        """The session's updates so far, but for the commands, which follow each beginning."""
+        return [
+            update
+            for update in self.updates(session)
+            if update["sessionUpdate"] != "available_commands_update"
+        ]
+
     def text(self, session: str) -> str:
         """The agent's visible words so far."""
         chunks = self.updates(session, "agent_message_chunk")

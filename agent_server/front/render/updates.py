@@ -6,6 +6,7 @@ from agent_server.front.blocks import Json, block_of, text_block
 from agent_server.front.render.status import usage_object
 from agent_server.loop.events import ModelSwitched, Notice, Retrying, TextDiscarded, UsageChanged
 from agent_server.loop.model import Part, PlanItem, TurnEndEntry
+from agent_server.session.builtin.command import Command
 
 
 def message_chunk(message_id: str, text: str) -> Json:
@@ -83,6 +84,14 @@ def title(text: str | None) -> Json:
     return {"sessionUpdate": "session_info_update", "title": text}
 
 
+def available_commands(commands: Sequence[Command]) -> Json:
+    """What a prompt may begin with, and is then answered by us."""
+    return {
+        "sessionUpdate": "available_commands_update",
+        "availableCommands": [_command(one) for one in commands],
+    }
+
+
 def turn_end(entry: TurnEndEntry) -> Json:
     """How a turn of a stored conversation ended: ACP has no update for it, so an empty one carries it."""
     own: Json = {
@@ -95,6 +104,11 @@ def turn_end(entry: TurnEndEntry) -> Json:
         "sessionUpdate": "session_info_update",
         "_meta": {"agent-server": {"turnEnd": own}},
     }
+
+
+def _command(command: Command) -> Json:
+    shown: Json = {"name": command.name, "description": command.description}
+    return shown if command.hint is None else shown | {"input": {"hint": command.hint}}
 
 
 def _chunk(kind: str, message_id: str, block: Json) -> Json:

@@ -65,7 +65,8 @@ async def test_the_whole_of_a_turn_with_an_edit(tmp_path: Path) -> None:
         session = await world.client.new(str(tmp_path))
         await world.client.prompt(session, "go")
 
-        assert transcript(world.client, session)[1:] == snapshot(
+        # Before it: the answer to `session/new`, and the commands.
+        assert transcript(world.client, session)[2:] == snapshot(
             [
                 {
                     "method": "session/update",

@@ -55,7 +55,7 @@ async def test_resume_shows_nothing_and_the_model_is_sent_the_same_as_after_load
     for method in ("session/load", "session/resume"):
         async with served(tmp_path, Say("yes"), tools=[FakeTool("look")]) as world:
             before = await world.client.request(method, place(session, tmp_path))
-            shown = world.client.updates(session)
+            shown = world.client.told(session)
             await world.client.prompt(session, "and now")
             request: Request = world.equipment.script.requests[0]
             requests.append(request.messages[:4])
@@ -136,7 +136,7 @@ async def test_a_fork_knows_the_past_and_leaves_the_original_alone(tmp_path: Pat
     async with served(tmp_path, Say("it was the harbour"), Say("just this")) as world:
         answer = await world.client.request("session/fork", place(session, tmp_path))
         forked = answer["sessionId"]
-        assert world.client.updates(forked) == []
+        assert world.client.told(forked) == []
         await world.client.prompt(forked, "what was it?")
         assert "remember the harbour" in heard(world)
         await world.client.request("session/load", place(session, tmp_path))

@@ -30,7 +30,7 @@ async def test_the_response_is_the_first_line_that_mentions_a_new_session(tmp_pa
 
         assert len(sessions) == 200
         for session in sessions:
-            assert kinds(world.client, session) == ["notice"]
+            assert kinds(world.client, session) == ["notice", "available_commands_update"]
 
 
 async def test_a_new_session_offers_modes_and_the_same_choices_as_options(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ async def test_a_client_without_notices_reads_them_in_its_first_turn(tmp_path: P
         tmp_path, Say("hi"), capabilities=STOCK, warnings=("no model is set",)
     ) as world:
         session = await world.client.new(str(tmp_path))
-        assert kinds(world.client, session) == []
+        assert world.client.told(session) == []
         await world.client.prompt(session, "hello")
 
         assert world.client.text(session) == "> no model is set\n\nhi "
@@ -111,7 +111,7 @@ async def test_load_shows_everything_once_in_order_and_then_answers(tmp_path: Pa
     async with served(tmp_path, tools=[edit_tool()]) as world:
         params = {"sessionId": session, "cwd": str(tmp_path), "mcpServers": []}
         answer = await world.client.request("session/load", params)
-        shown = world.client.updates(session)
+        shown = world.client.told(session)
 
         assert answer["modes"]["currentModeId"] == "ask"
         assert [u["sessionUpdate"] for u in shown] == [
@@ -187,7 +187,7 @@ async def test_a_mode_set_through_one_door_is_told_to_both(
         answer = await world.client.request(method, {"sessionId": session, **params})
         await world.client.until(lambda m: "config_option_update" in str(m))
 
-        mode, options = world.client.updates(session)
+        mode, options = world.client.told(session)
         assert mode == {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
         assert options["configOptions"][0]["currentValue"] == "plan"
         if "configId" in params:
