@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import PurePath
-from typing import Literal
 
 from rich.console import ConsoleRenderable, Group
 from rich.table import Table
@@ -23,10 +22,15 @@ from agent_server.front.terminal.rows import file_rows
 from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, keys
 from agent_server.front.uris import path_of
-from agent_server.loop.errors import ClientMistake
+from agent_server.session.builtin.words import (
+    NO_EDIT,
+    NO_PLACE,
+    WHATS,
+    What,
+    no_checkpoint,
+    what_goes,
+)
 
-What = Literal["files", "chat", "both"]
-WHATS: tuple[What, ...] = ("files", "chat", "both")
 NAMED = 3
 """Files named in a row of the list, and prompts in a question."""
 WORDS = 60
@@ -49,7 +53,7 @@ class Rewind:
             would = self._restored(checkpoint.id, "files", dry_run=True)
             if would.would or would.left:
                 return self._ask_and_go(checkpoint, "files", would)
-        return _said("there is no edit of this session to take back")
+        return _said(NO_EDIT)
 
     def to(self, argument: str) -> ConsoleRenderable:
         """Go back to a checkpoint, named by its id or its place in the list; without a name, the list.
@@ -62,13 +66,13 @@ class Rewind:
         found = self._newest_first()
         name, _, said = argument.partition(" ")
         if not name:
-            return _list(found) if found else _said("there is nothing to go back to yet")
+            return _list(found) if found else _said(NO_PLACE)
         by_name = {str(number): one for number, one in enumerate(found, 1)}
         by_name |= {one.id: one for one in found}
         if name not in by_name:
-            raise ClientMistake(f"there is no checkpoint {name!r}; /rewind lists them")
+            raise no_checkpoint(name)
         checkpoint = by_name[name]
-        what = _what(said, checkpoint)
+        what = what_goes(said, checkpoint.id, chat=checkpoint.chat)
         would = self._restored(checkpoint.id, what, dry_run=True)
         return self._ask_and_go(checkpoint, None if not said else what, would)
 
@@ -151,20 +155,6 @@ class Rewind:
     def _why(self, left: LeftAlone) -> str:
         path = path_of(left.uri) or left.uri
         return left.why.replace(path, relative(path, self._person.cwd))
-
-
-def _what(said: str, checkpoint: CheckpointShown) -> What:
-    """What was said, or as much as can go back."""
-    match said:
-        case "":
-            return "both" if checkpoint.chat else "files"
-        case "files" | "chat" | "both":
-            wanted = said
-        case _:
-            raise ClientMistake(f"{said!r} cannot go back; say files, chat or both")
-    if wanted != "files" and not checkpoint.chat:
-        raise ClientMistake(f"{checkpoint.id} is of files alone: the conversation stays")
-    return wanted
 
 
 def _possible(would: CheckpointRestored) -> tuple[What, ...]:

@@ -1,6 +1,7 @@
 import pytest
 
-from agent_server.front.terminal.slash import Mistaken, Slash, parse_slash
+from agent_server.front.terminal.slash import NAMES, SERVERS, Mistaken, Slash, parse_slash
+from agent_server.session.builtin.registry import COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,12 @@ def test_a_command_is_known_by_its_slash(text: str, command: Slash | Mistaken) -
     assert parse_slash(text) == command
 
 
-@pytest.mark.parametrize("text", ["what does /help do?", "/etc/hosts is odd", "/a\nb", ""])
+def test_every_command_of_the_server_is_had_here_or_left_to_it() -> None:
+    assert {one.name for one in COMMANDS} <= {*NAMES, *SERVERS}
+
+
+@pytest.mark.parametrize(
+    "text", ["/cost", "/compact", "what does /help do?", "/etc/hosts is odd", "/a\nb", ""]
+)
 def test_other_text_is_a_prompt(text: str) -> None:
     assert parse_slash(text) is None
