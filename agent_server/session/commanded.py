@@ -6,6 +6,8 @@ Nothing of it is in the log but what the command does, so neither the model nor 
 from collections.abc import Callable
 from typing import Protocol
 
+from anyio.lowlevel import checkpoint
+
 from agent_server.loop.events import Event, StateChanged, TextDelta, TurnDone
 from agent_server.loop.model import Detail, DoneReason, Usage
 from agent_server.session.prompts import Parts, Prompt, TurnResult
@@ -42,21 +44,19 @@ async def commanded(
 ) -> TurnResult:
     """Like a turn for whoever watches, and ended by a cancel like one."""
     emit = emit if item.asked else announcing(item, emit)
-    reason, detail, words = DoneReason.ERROR, _BROKEN, ""
+    reason, words = DoneReason.ERROR, ""
+    detail: Detail = "internal"
     emit(StateChanged(item.turn, "executing", f"Running /{name}"))
     try:
         with item.scope:
+            await checkpoint()  # cancelled while it waited: it must not begin
             words = await commands.run(item)
         if item.scope.cancelled_caught:
             reason, detail = DoneReason.USER_ABORT, item.control.abort
         else:
             emit(TextDelta(item.turn, f"command-{item.turn}", words))
-            reason, detail = DoneReason.MODEL_STOP, _WELL
+            reason, detail = DoneReason.MODEL_STOP, "text"
     finally:
         emit(StateChanged(item.turn, "done", "Done"))
         emit(TurnDone(item.turn, reason, detail))
     return TurnResult(item.turn, reason, detail, Usage(), words)
-
-
-_BROKEN: Detail = "internal"
-_WELL: Detail = "text"

@@ -5,8 +5,9 @@ import logging
 import anyio
 
 from agent_server.loop.compacting import compacting
-from agent_server.loop.errors import StoreFailure
+from agent_server.loop.errors import ClientMistake, StoreFailure
 from agent_server.loop.events import Event
+from agent_server.loop.guard import over_limit
 from agent_server.loop.model import SpentEntry, SummaryEntry, TurnId, Usage
 from agent_server.loop.states import Compacting
 from agent_server.loop.turn import Turn
@@ -20,8 +21,11 @@ async def summarised(turn: Turn) -> tuple[int, int] | None:
     `turn` is run in no other way; what it used is kept beside the turns, also when it is cancelled.
 
     Raises:
+        ClientMistake: the session has used what it may.
         StoreFailure: the summary could not be kept.
     """
+    if (done := over_limit(turn)) is not None:
+        raise ClientMistake(done.message or f"the limit of this session is reached: {done.detail}")
     entries = turn.log.entries
     turn.emit = _silent  # whoever asked for it says what came of it
     before, at = turn.context.projected_tokens(entries), len(entries)

@@ -51,12 +51,11 @@ def names(paths: Iterable[str], cwd: str) -> str:
 
 def left_alone(left: Sequence[Left], cwd: str) -> list[str]:
     """A row for each file that is not touched, with the reason."""
-    return [
-        f"- left alone: {one.why.replace(one.path, relpath(one.path, cwd))}"
-        if one.path in one.why
-        else f"- left alone: `{relpath(one.path, cwd)}`: {one.why}"
-        for one in left
-    ]
+    return [f"- left alone: `{relpath(one.path, cwd)}`: {_why(one, cwd)}" for one in left]
+
+
+def _why(left: Left, cwd: str) -> str:
+    return left.why.replace(left.path, relpath(left.path, cwd))
 
 
 def fenced(text: str, language: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from agent_server.loop.limits import Limits
 from agent_server.loop.model import SessionId, Usage
 from agent_server.store.sessions import SessionStore
 from tests.fakes.acp_client import STOCK, prompt_params
@@ -99,6 +100,15 @@ async def test_undo_takes_the_last_turn_back_and_can_be_undone(work: Path) -> No
     assert again == "There is no edit of this session to take back."
     assert "The person took back the edits of the last turn: a.py" in heard(world)
     assert "/undo" not in heard(world)
+
+
+async def test_undo_leaves_alone_what_somebody_changed_since_and_says_so(work: Path) -> None:
+    async with edited(work) as (world, session):
+        (work / "a.py").write_text("theirs\n")
+        answer = await said(world, session, "/undo")
+
+    assert answer.startswith("Nothing was taken back.\n\n- left alone: `a.py`: ")
+    assert (work / "a.py").read_text() == "theirs\n"
 
 
 async def test_rewind_lists_then_shows_and_does_only_what_it_showed(work: Path) -> None:
@@ -213,6 +223,17 @@ async def test_a_compacted_session_is_loaded_as_one_at_rest(tmp_path: Path) -> N
         assert len(world.sessions.get(SessionId(session)).entries) == kept
 
 
+async def test_compact_asks_no_model_when_the_session_has_used_what_it_may(tmp_path: Path) -> None:
+    steps = (Say("a long story " * 400, usage=Usage(10, 10)), Say("yes", usage=Usage(10, 10)))
+    async with served(tmp_path, *steps, limits=Limits(max_session_tokens=40)) as world:
+        session = await world.client.new(str(tmp_path))
+        for prompt in ("tell me", "really?"):
+            await world.client.prompt(session, prompt)
+        answer = await said(world, session, "/compact")
+
+    assert answer.startswith("`/compact` was not done: ")
+
+
 async def test_compact_says_when_there_is_nothing_to_shorten(tmp_path: Path) -> None:
     async with served(tmp_path, Say("hi")) as world:
         session = await world.client.new(str(tmp_path))
@@ -233,6 +254,19 @@ async def test_a_cancel_ends_a_running_command_as_it_ends_a_turn(tmp_path: Path)
         await world.client.notify("session/cancel", {"sessionId": session})
 
         assert (await world.client.response(running))["stopReason"] == "cancelled"
+
+
+async def test_an_undo_that_was_cancelled_while_it_waited_changes_nothing(work: Path) -> None:
+    async with edited(work, Say("hm", hang=True)) as (world, session):
+        turn = await world.client.ask("session/prompt", prompt_params(session, "go"))
+        await world.client.until(lambda m: "hm" in str(m))
+        undo = await world.client.ask("session/prompt", prompt_params(session, "/undo"))
+        await world.client.notify("$/cancel_request", {"requestId": undo})
+        await world.client.notify("session/cancel", {"sessionId": session})
+
+        assert (await world.client.response(turn))["stopReason"] == "cancelled"
+        assert (await world.client.response(undo))["stopReason"] == "cancelled"
+        assert (work / "a.py").read_text() == NEW
 
 
 @pytest.mark.parametrize("while_busy", ["queue", "steer"])
