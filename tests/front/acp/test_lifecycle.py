@@ -281,22 +281,29 @@ async def test_a_folder_that_is_none_is_refused_by_name(
 async def test_every_listed_session_loads_or_says_why_not(tmp_path: Path) -> None:
     """SE-12; opening them changes no date."""
     good, bad = [await talked(tmp_path, Say("aye")) for _ in range(2)]
+    async with served(tmp_path, Say("a long story " * 400), Say("yes"), Say("In short.")) as world:
+        short = await world.client.new(str(tmp_path))
+        for prompt in ("tell me", "really?", "/compact"):
+            await world.client.prompt(short, prompt)
+        assert "was summarised" in world.client.text(short)
     with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection, connection:
         connection.execute("UPDATE entry SET body = '{}' WHERE session = ? AND place = 1", (bad,))
     connection.close()
     async with served(tmp_path) as world:
         page = (await world.client.request("session/list", {}))["sessions"]
         damage = {one["sessionId"]: one.get("_meta") for one in page}
-        assert damage[good] is None
         assert "damaged" in damage[bad]["agent-server"]["damaged"]
-        await world.client.request("session/load", place(good, tmp_path))
+        for one in (good, short):
+            assert damage[one] is None
+            await world.client.request("session/load", place(one, tmp_path))
         for method in ("session/load", "session/fork"):
             with pytest.raises(Refused) as refused:
                 await world.client.request(method, place(bad, tmp_path))
             assert refused.value.data["reason"] == "store"
         again = (await world.client.request("session/list", {}))["sessions"]
-        assert [one["updatedAt"] for one in again] == [one["updatedAt"] for one in page]
-        assert len(again) == 2
+        for kept in ("updatedAt", "title"):
+            assert [one.get(kept) for one in again] == [one.get(kept) for one in page]
+        assert len(again) == 3
 
 
 async def test_two_loads_at_once_give_one_session(tmp_path: Path) -> None:
