@@ -12,11 +12,12 @@ import anyio
 import pytest
 
 from agent_server.loop.limits import Limits
-from agent_server.loop.model import SessionId, Usage
+from agent_server.loop.model import JsonObject, SessionId, ToolResult, Usage
+from agent_server.loop.ports import CallContext
 from agent_server.store.sessions import SessionStore
 from tests.fakes.acp_client import STOCK, prompt_params
 from tests.fakes.front import World, served
-from tests.fakes.loop import Say
+from tests.fakes.loop import FakeTool, Say
 from tests.fakes.workbench import JournaledWorkbench
 
 pytestmark = pytest.mark.anyio
@@ -197,6 +198,7 @@ async def test_compact_shortens_the_past_and_counts_what_that_used(tmp_path: Pat
         session = await world.client.new(str(tmp_path))
         for prompt in ("tell me", "really?"):
             await world.client.prompt(session, prompt)
+        before = world.sessions.get(SessionId(session)).spent
         await world.client.prompt(session, "/compact")
         answer = world.client.text(session)
         spent = world.sessions.get(SessionId(session)).spent
@@ -207,7 +209,7 @@ async def test_compact_shortens_the_past_and_counts_what_that_used(tmp_path: Pat
     )
     assert "In short." in heard(world)
     assert "a long story" not in heard(world)
-    assert spent.output >= 7
+    assert (spent.input - before.input, spent.output - before.output) == (50, 7)
 
 
 async def test_a_compacted_session_is_loaded_as_one_at_rest(tmp_path: Path) -> None:
@@ -271,16 +273,27 @@ async def test_an_undo_that_was_cancelled_while_it_waited_changes_nothing(work: 
 
 @pytest.mark.parametrize("while_busy", ["queue", "steer"])
 async def test_a_command_waits_behind_the_running_turn(tmp_path: Path, while_busy: str) -> None:
-    async with served(tmp_path, Say("hm", hang=True), prompt_while_busy=while_busy) as world:
+    """Also where the settings add a prompt to that turn: its model would read the command."""
+    reached, leave = anyio.Event(), anyio.Event()
+
+    async def wait(context: CallContext, arguments: JsonObject) -> ToolResult:
+        reached.set()
+        await leave.wait()
+        return ToolResult(True, "ran")
+
+    steps = (Say(calls=(("run", "{}"),)), Say("Done."))
+    tools = [FakeTool("run", wait, read_only=False)]
+    async with served(tmp_path, *steps, tools=tools, prompt_while_busy=while_busy) as world:
         session = await world.client.new(str(tmp_path))
         turn = await world.client.ask("session/prompt", prompt_params(session, "go"))
-        await world.client.until(lambda m: "hm" in str(m))
-        command = await world.client.ask("session/prompt", prompt_params(session, "/cost"))
-        await world.client.notify("session/cancel", {"sessionId": session})
+        await reached.wait()
+        command = await world.client.ask("session/prompt", prompt_params(session, "/help"))
+        leave.set()
+        await world.client.response(command)
 
-        assert (await world.client.response(turn))["stopReason"] == "cancelled"
-        assert (await world.client.response(command))["stopReason"] == "end_turn"
-        assert "No model was asked" in world.client.text(session)
+        assert (await world.client.response(turn))["stopReason"] == "end_turn"
+        assert world.client.text(session).startswith("Done. - `/undo`")
+        assert "/help" not in heard(world)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +324,10 @@ async def test_neither_a_replay_nor_the_title_knows_of_a_command(tmp_path: Path)
     assert title == "greet me"
 
 
-async def test_in_a_session_that_can_only_be_read_undo_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["/undo", "/rewind", "/compact"])
+async def test_what_changes_something_says_that_a_session_can_only_be_read(
+    tmp_path: Path, command: str
+) -> None:
     async with served(tmp_path, Say("hi")) as first:
         session = await first.client.new(str(tmp_path))
         await first.client.prompt(session, "hello")
@@ -320,8 +336,8 @@ async def test_in_a_session_that_can_only_be_read_undo_says_so(tmp_path: Path) -
             await second.client.request(
                 "session/load", {"sessionId": session, "cwd": str(tmp_path), "mcpServers": []}
             )
-            undone = await said(second, session, "/undo")
+            refused = await said(second, session, command)
             helped = await said(second, session, "/help")
 
-    assert "here it can only be read" in undone
+    assert f"`{command}` cannot be done here: session" in refused
     assert "`/undo`: take back" in helped
