@@ -42,7 +42,9 @@ export async function day(w, place) {
   const again = await w.chat();
   await again.locator(".end", { hasText: "tokens" }).waitFor();
   await again.locator(".plan li", { hasText: "Ask about weeks" }).waitFor();
-  assert.equal(await again.locator(".tool.completed", { hasText: "outside.txt" }).count(), 2);
+  const shown = again.locator(".tool.completed", { hasText: "outside.txt" });
+  await shown.nth(1).waitFor(); // a session is drawn in steps
+  assert.equal(await shown.count(), 2);
 }
 
 /** While a turn runs: what waits is seen and can be taken back, what steers is heard, what redirects is heard at once. */
