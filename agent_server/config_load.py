@@ -14,6 +14,7 @@ from agent_server.config_check import Layer, Source, inner_shape
 from agent_server.config_layers import leaves, merge, nested, read_environment, read_table
 from agent_server.config_reference import PRESETS
 from agent_server.loop.model import MODES
+from agent_server.repository_file import read_repository_file
 
 
 def find_home(environ: Mapping[str, str]) -> Home:
@@ -57,7 +58,7 @@ def load(
     if workspace is not None:
         file = workspace / ".agent" / "settings.toml"
         if trusted:
-            merge(layer, _file_layer(file, problems))
+            merge(layer, _file_layer(file, problems, of_repository=True))
         else:
             _tighten(layer, file, problems)
     layer = _over(layer, *outside)
@@ -67,8 +68,8 @@ def load(
 # ---- sources to layers ---------------------------------------------------------------------------
 
 
-def _file_layer(path: Path, problems: list[Problem]) -> Layer:
-    read = _read_toml(path, problems)
+def _file_layer(path: Path, problems: list[Problem], *, of_repository: bool = False) -> Layer:
+    read = _read_toml(path, problems, of_repository=of_repository)
     return {} if read is None else read_table(*read, problems).layer
 
 
@@ -84,9 +85,13 @@ def _preset(own: Layer) -> Mapping[str, object]:
     return PRESETS.get(str(own.get("preset")), {})
 
 
-def _read_toml(path: Path, problems: list[Problem]) -> tuple[Source, Mapping[str, object]] | None:
+def _read_toml(
+    path: Path, problems: list[Problem], *, of_repository: bool
+) -> tuple[Source, Mapping[str, object]] | None:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        # The person's own file may be a pipe, such as `--config <(…)`.
+        data = read_repository_file(path) if of_repository else path.read_bytes()
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -132,7 +137,7 @@ def _built(hint: object, value: object) -> object:
 
 def _tighten(merged: Layer, path: Path, problems: list[Problem]) -> None:
     """Take from the workspace's file what makes the program stricter; the rest is named and skipped (spec §4)."""
-    read = _read_toml(path, problems)
+    read = _read_toml(path, problems, of_repository=True)
     if read is None:
         return
     written = read_table(*read, problems)

@@ -3,8 +3,14 @@
 Nothing in it changes while a session lives (no clock, no open files), so that providers can cache it (R117–R121).
 """
 
+import logging
+import os
 import platform
 from pathlib import Path
+
+from agent_server.repository_file import read_repository_file
+
+log = logging.getLogger(__name__)
 
 AGENTS_FILE = "AGENTS.md"
 AGENTS_CHARS = 32_000
@@ -47,10 +53,22 @@ def sub_agent_prompt(parent: str) -> str:
 
 
 def read_agents_file(cwd: str) -> str | None:
-    """AGENTS.md of the workspace, capped; None when there is none that can be read. Blocking."""
-    try:
-        with (Path(cwd) / AGENTS_FILE).open(encoding="utf-8", errors="replace") as file:
-            text = file.read(AGENTS_CHARS + 1)
-    except OSError:
+    """AGENTS.md of the workspace, capped; None when there is none that may be read. Blocking.
+
+    It goes to the model unasked, so it may be a link to another Markdown file of the workspace and to nothing else:
+    a repository must not have a key file of the person's sent along.
+    """
+    folder = Path(os.path.realpath(cwd))
+    file = Path(os.path.realpath(folder / AGENTS_FILE))
+    if file.suffix.lower() != ".md" or not file.is_relative_to(folder):
+        log.warning("%s is not read: it is a link to %s", folder / AGENTS_FILE, file)
         return None
+    try:
+        text = read_repository_file(file).decode(errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        log.warning("%s is not read: %s", file, error)
+        return None
+    text = text.replace("\r\n", "\n")
     return text if len(text) <= AGENTS_CHARS else text[:AGENTS_CHARS] + "\n[cut]"

@@ -15,6 +15,7 @@ import anyio
 from anyio import to_thread
 
 from agent_server.edits.outside import Marks
+from agent_server.repository_file import read_repository_file
 
 log = logging.getLogger(__name__)
 
@@ -85,13 +86,13 @@ def _folders(roots: tuple[str, ...]) -> tuple[str, ...]:
 def _ignored(root: Path) -> frozenset[str]:
     """Top-level folders that the root's .gitignore names."""
     try:
-        lines = (root / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+        text = read_repository_file(root / ".gitignore").decode(errors="replace")
     except OSError:
         return frozenset()
     from pathspec import GitIgnoreSpec
 
     try:
-        spec = GitIgnoreSpec.from_lines(lines)
+        spec = GitIgnoreSpec.from_lines(text.splitlines())
     except ValueError:  # a line that is no pattern: git would say so, we watch more than we need
         return frozenset()
     names = [entry.name for entry in os.scandir(root)]

@@ -65,11 +65,12 @@ def append(workspace: str, text: str) -> None:
     """Put lines at the end of the workspace's file, which is made when absent, for this user alone. Blocks.
 
     Raises:
-        OSError: it cannot be written, or something in the way is a link.
+        OSError: it cannot be written, is a pipe, or something in the way is a link.
     """
     agent = open_agent_folder(workspace)
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        # A pipe that came with the repository is an error instead of a wait.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
         file = os.open(NAME, flags, 0o600, dir_fd=agent)
     finally:
         os.close(agent)
