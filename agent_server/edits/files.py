@@ -126,6 +126,7 @@ _REASONS = {
     errno.EROFS: ("no_permission", "is on a read-only file system"),
     errno.ENOSPC: ("no_space", "was not written: the disk is full"),
     errno.EDQUOT: ("no_space", "was not written: the disk quota is used up"),
+    errno.ENXIO: ("not_a_file", "is a device, pipe or socket, not a file"),
     errno.ELOOP: ("io", "is a loop of symbolic links"),
 }
 _IN_USE = frozenset({32, 33})

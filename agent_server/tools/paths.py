@@ -170,6 +170,11 @@ def is_folder(descriptor: int) -> bool:
     return stat.S_ISDIR(os.fstat(descriptor).st_mode)
 
 
+def is_regular(descriptor: int) -> bool:
+    """Whether an open descriptor is a file in the narrow sense: no folder, pipe, device or socket."""
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
+
+
 def failed(place: Place, error: OSError) -> ToolResult:
     """The result for a path the system would not open."""
     match error:

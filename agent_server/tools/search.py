@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from agent_server.frozen import frozen, mutable
 from agent_server.loop.action import Action
+from agent_server.loop.errors import EditRefused
 from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
 from agent_server.loop.proposal import Resolution
@@ -18,7 +19,16 @@ from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.glob import NO_RIPGREP
 from agent_server.tools.output import counted
 from agent_server.tools.overlaid import Overlaid
-from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate, parent
+from agent_server.tools.paths import (
+    Place,
+    failed,
+    folder_path,
+    held,
+    is_folder,
+    is_regular,
+    locate,
+    parent,
+)
 from agent_server.tools.progress import Progress, reporting
 from agent_server.tools.ripgrep import Ran, find_ripgrep, ripgrep
 from agent_server.tools.tool import BuiltIn
@@ -104,6 +114,8 @@ class Search(BuiltIn):
                 )
                 ran = await _on_disk(program, given, hits, staged, alone=alone)
                 await _in_staged(program, given, hits, staged)
+            except EditRefused as error:
+                return ToolResult(False, str(error), code=error.reason, summary="not a file")
             except OSError as error:
                 return failed(place, error)
         return hits.result(ran)
@@ -114,9 +126,19 @@ class Search(BuiltIn):
 
 
 async def _is_file(place: Place) -> bool:
+    """False for a folder.
+
+    Raises:
+        EditRefused: it is a pipe or device, which ripgrep would wait for.
+    """
     try:
         async with held(place.real) as descriptor:
-            return not is_folder(descriptor)
+            if is_folder(descriptor):
+                return False
+            if not is_regular(descriptor):
+                text = f"{place.shown} is a device, pipe or socket, not a file"
+                raise EditRefused(text, reason="not_a_file")
+            return True
     except FileNotFoundError:  # a folder, if there is one, of staged files
         return False
 

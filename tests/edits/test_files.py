@@ -1,6 +1,7 @@
 """Files as they are: what is read, what is refused, and windows into large ones (ED-23, 24)."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,20 @@ def test_missing_folder_and_pipe_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none")[0] == "missing"
     assert refusal(tmp_path)[0] == "directory"
     assert refusal(tmp_path / "pipe")[0] == "not_a_file"
+
+
+def test_a_socket_is_said_to_be_none_of_our_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket has to be short
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("s")
+        reason, message = refusal(tmp_path / "s")
+
+    assert (reason, message) == (
+        "not_a_file",
+        f"{tmp_path / 's'} is a device, pipe or socket, not a file",
+    )
 
 
 def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:

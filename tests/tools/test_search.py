@@ -57,6 +57,16 @@ async def test_ignored_binary_and_gits_own_files_are_left_out_and_a_secret_is_co
     )
 
 
+async def test_a_pipe_is_refused_and_not_waited_for(desk: Desk) -> None:
+    os.mkfifo(desk.root / "pipe")
+
+    with fail_after(5):
+        result = await desk.call("search", pattern="x", path="pipe")
+
+    assert (result.ok, result.code) == (False, "not_a_file")
+    assert result.output == "pipe is a device, pipe or socket, not a file"
+
+
 async def test_a_secret_that_was_asked_for_by_name_is_searched(project: Desk) -> None:
     prepared = await project.prepared("search", pattern="KEY", path=".env")
 
