@@ -11,7 +11,7 @@ from typing import cast, get_origin, get_type_hints
 
 from agent_server.config import Home, Problem, Settings
 from agent_server.config_check import Layer, Source, inner_shape
-from agent_server.config_layers import leaves, merge, nested, read_environment, read_table
+from agent_server.config_layers import Written, leaves, merge, nested, read_environment, read_table
 from agent_server.config_reference import PRESETS
 from agent_server.loop.model import MODES
 from agent_server.repository_file import read_repository_file
@@ -69,8 +69,8 @@ def load(
 
 
 def _file_layer(path: Path, problems: list[Problem], *, of_repository: bool = False) -> Layer:
-    read = _read_toml(path, problems, of_repository=of_repository)
-    return {} if read is None else read_table(*read, problems).layer
+    written = _read_toml(path, problems, of_repository=of_repository)
+    return {} if written is None else written.layer
 
 
 def _over(*layers: Mapping[str, object]) -> Layer:
@@ -85,9 +85,7 @@ def _preset(own: Layer) -> Mapping[str, object]:
     return PRESETS.get(str(own.get("preset")), {})
 
 
-def _read_toml(
-    path: Path, problems: list[Problem], *, of_repository: bool
-) -> tuple[Source, Mapping[str, object]] | None:
+def _read_toml(path: Path, problems: list[Problem], *, of_repository: bool) -> Written | None:
     try:
         # The person's own file may be a pipe, such as `--config <(…)`.
         data = read_repository_file(path) if of_repository else path.read_bytes()
@@ -100,8 +98,8 @@ def _read_toml(
     import tomllib  # nothing to parse where there is no file, as in most workspaces
 
     try:
-        return Source(str(path), text), tomllib.loads(text)
-    except RecursionError as error:
+        return read_table(Source(str(path), text), tomllib.loads(text), problems)
+    except RecursionError as error:  # tables in tables, a thousand deep
         problems.append(Problem(str(path), "", f"cannot be read: {error}"))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
@@ -137,10 +135,9 @@ def _built(hint: object, value: object) -> object:
 
 def _tighten(merged: Layer, path: Path, problems: list[Problem]) -> None:
     """Take from the workspace's file what makes the program stricter; the rest is named and skipped (spec §4)."""
-    read = _read_toml(path, problems, of_repository=True)
-    if read is None:
+    written = _read_toml(path, problems, of_repository=True)
+    if written is None:
         return
-    written = read_table(*read, problems)
     current = cast("Settings", _build(Settings, merged))
     for key, value in leaves(written.layer):
         if _stricter(current, key, value):

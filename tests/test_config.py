@@ -56,6 +56,17 @@ def test_without_a_home_the_platforms_folders_are_used(monkeypatch: pytest.Monke
     assert "agent-server" in home.config_toml.parts
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize("deep", ["a" + ".a" * 3000 + " = 1", "a = " + "[" * 3000 + "]" * 3000])
+def test_a_file_nested_too_deep_is_named_and_not_used(
+    tmp_path: Path, deep: str, *, trusted: bool
+) -> None:
+    settings, problems = settings_of(tmp_path, workspace=deep, trusted=trusted)
+
+    assert settings == Settings()
+    assert ["recursion depth" in problem.message for problem in problems] == [True]
+
+
 def test_a_later_source_wins(tmp_path: Path) -> None:
     user = 'model = "a"\nmode = "plan"\nreview = "turn"'
     environ = {"AGENT_SERVER_MODEL": "b", "AGENT_SERVER_MODE": "auto"}
