@@ -59,6 +59,19 @@ def test_a_session_is_named_copied_exported_and_deleted(lab: Lab) -> None:
     lab.play("talk.sessions", [{"text": "I remember."}, {"text": "Two words."}])
 
 
+def test_code_of_an_answer_is_inserted_or_becomes_an_edit_that_is_reviewed(lab: Lab) -> None:
+    edits = [{"old_text": DATES, "new_text": f"{DATES}again = 2\n"}]
+    script = [
+        {"text": "So:\n\n```python\ntwice = 2\n```"},
+        call("edit", path="dates.py", edits=edits) | {"expect": "twice = 2"},
+        {"text": "Applied."},
+    ]
+
+    workspace = lab.play("talk.code", script, files={"dates.py": DATES})
+
+    assert "again = 2" in (workspace / "dates.py").read_text()
+
+
 def test_of_several_folders_the_person_chooses(lab: Lab) -> None:
     files = {"front/dates.py": DATES, "back/dates.py": DATES, "back/only_here.py": ""}
     answer = {"text": "In the back.", "expect": "only_here"}

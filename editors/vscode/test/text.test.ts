@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cutFurther, NOTHING, readCode, segments, split, splitFurther } from "../src/chat/blocks";
-import { mentionOf, mentions, promptBlocks, unfinished } from "../src/chat/mentions";
+import { applyWords, mentionOf, mentions, promptBlocks, unfinished } from "../src/chat/mentions";
 import { duration, optionWords, pendingWords, percent, tokens } from "../src/chat/words";
 
 describe("mentions", () => {
@@ -23,6 +23,12 @@ describe("mentions", () => {
     expect(unfinished("see @src/a and", 10)).toBe("src/a");
     expect(unfinished("see @src/a and", 14)).toBeUndefined();
     expect(unfinished("@", 1)).toBe("");
+  });
+
+  test("name the file that code is applied to, in a fence that the code cannot end", () => {
+    const words = applyWords("my notes.md", "a\n```\nb\n");
+    expect(mentions(words)).toEqual([{ kind: "file", path: "my notes.md" }]);
+    expect(words).toMatch(/\n````\na\n```\nb\n````$/);
   });
 
   test("follow what was typed", () => {

@@ -98,6 +98,8 @@ export type FromView =
   | { readonly kind: "complete"; readonly query: string }
   | { readonly kind: "copy"; readonly text: string }
   | { readonly kind: "insert"; readonly text: string }
+  /** Ask for code to be made an edit of the file the person is in: the proposal is reviewed as any other. */
+  | { readonly kind: "applyCode"; readonly text: string }
   | { readonly kind: "openFile"; readonly path: string; readonly line: number | null }
   | { readonly kind: "revertEdit"; readonly toolCallId: string }
   | { readonly kind: "openLink"; readonly href: string }

@@ -50,6 +50,13 @@ export function mentionOf(path: string): string {
   return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
 }
 
+/** The prompt that makes an edit of code that an answer showed; the fence is longer than any in the code. */
+export function applyWords(path: string, code: string): string {
+  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `Apply this code to ${mentionOf(path)} as an edit, where it belongs, and change nothing else:\n\n${fence}\n${code.replace(/\n$/, "")}\n${fence}`;
+}
+
 /** The unfinished mention before the cursor, without its `@`; undefined when there is none. */
 export function unfinished(text: string, cursor: number): string | undefined {
   return /(?:^|\s)@([^\s"]*)$/.exec(text.slice(0, cursor))?.[1];

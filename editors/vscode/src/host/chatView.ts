@@ -5,10 +5,13 @@ import * as vscode from "vscode";
 import type { FromView, ServerState, ToView } from "../chat/bridge";
 import { VIEW_COMMANDS } from "../chat/bridge";
 import type { ChatEvent } from "../chat/events";
+import { applyWords } from "../chat/mentions";
+import type { SessionInfo } from "../protocol/acp";
 import { summarise } from "../review/shown";
 import { sentence } from "./client";
 import type { Conversation, Happened } from "./conversation";
-import { type Mentioned, meant } from "./mentioned";
+import { lastEditor } from "./looking";
+import { type Mentioned, meant, pathOf } from "./mentioned";
 import type { Permissions } from "./permissions";
 import { NO_FOLDER } from "./places";
 import type { Reviews } from "./reviews";
@@ -150,6 +153,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         return vscode.env.clipboard.writeText(message.text);
       case "insert":
         return insertAtCursor(message.text);
+      case "applyCode":
+        return this.applyCode(message.text);
       case "revertEdit":
         return this.revert(message.toolCallId);
       case "openFile":
@@ -169,15 +174,28 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     });
   }
 
+  private async applyCode(code: string): Promise<void> {
+    const editor = lastEditor();
+    if (editor === undefined)
+      await vscode.window.showInformationMessage("Open a file first: the code is applied to it.");
+    else await this.parts.conversation.prompt(applyWords(pathOf(editor.document.uri), code));
+  }
+
   private async deleteSession(sessionId: string): Promise<void> {
     const { conversation } = this.parts;
-    const title = (await conversation.list()).find((one) => one.sessionId === sessionId)?.title ?? "Untitled";
+    const sessions = await conversation.list();
+    const title = sessions.find((one) => one.sessionId === sessionId)?.title ?? "Untitled";
     const yes = "Delete";
     const detail = "Its conversation is forgotten; files stay as they are.";
     const chosen = await vscode.window.showWarningMessage(`Delete "${title}"?`, { modal: true, detail }, yes);
     if (chosen !== yes) return;
-    await conversation.delete(sessionId);
-    await this.listSessions();
+    // Gone from the list at once: nobody can open what is being deleted.
+    this.postSessions(sessions.filter((one) => one.sessionId !== sessionId));
+    try {
+      await conversation.delete(sessionId);
+    } finally {
+      await this.listSessions();
+    }
   }
 
   private async revert(toolCallId: string): Promise<void> {
@@ -187,9 +205,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private async listSessions(): Promise<void> {
-    const sessions = await this.parts.conversation.list();
-    const current = this.parts.conversation.current?.sessionId ?? null;
-    this.post({ kind: "sessions", sessions, current });
+    this.postSessions(await this.parts.conversation.list());
+  }
+
+  private postSessions(sessions: readonly SessionInfo[]): void {
+    this.post({ kind: "sessions", sessions, current: this.parts.conversation.current?.sessionId ?? null });
   }
 
   dispose(): void {

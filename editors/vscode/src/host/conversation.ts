@@ -110,9 +110,12 @@ export class Conversation implements vscode.Disposable {
 
   private async beginIn(uri: vscode.Uri): Promise<string> {
     const client = await this.running();
+    const before = this.currentId;
     const session = await client.ask("agent/session/new", placeOf(uri));
     this.know(session.sessionId, uri);
     this.dispatch(session.sessionId, { kind: "opened", session });
+    // Who has gone to another session meanwhile stays there.
+    if (this.currentId !== before && this.currentId !== null) return this.currentId;
     return this.show(session.sessionId);
   }
 

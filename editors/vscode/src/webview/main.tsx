@@ -27,7 +27,7 @@ function start(root: HTMLElement): void {
   send({ kind: "ready" });
 }
 
-/** What stands in Markdown: a link never leaves the page by itself, and code can be copied and inserted. */
+/** What stands in Markdown: a link never leaves the page by itself, and code can be copied, inserted and applied. */
 function clicked(target: Element, keep: () => void): void {
   const href = target.closest("a")?.getAttribute("href");
   if (href != null) {
@@ -36,7 +36,8 @@ function clicked(target: Element, keep: () => void): void {
   }
   const action = target.closest("[data-action]")?.getAttribute("data-action");
   const text = target.closest(".code")?.querySelector("pre")?.textContent;
-  if (text != null && (action === "copy" || action === "insert")) send({ kind: action, text });
+  if (text != null && (action === "copy" || action === "insert" || action === "applyCode"))
+    send({ kind: action, text });
 }
 
 const root = document.getElementById("chat");

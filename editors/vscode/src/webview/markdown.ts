@@ -50,10 +50,14 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 const COLOURED = 20_000;
 
 /** Above each block of code; `main.tsx` does what they say. */
-export const CODE_ACTIONS = [codeButton("copy", "Copy code"), codeButton("insert", "Insert at cursor")].join("");
+export const CODE_ACTIONS = [
+  codeButton("copy", "copy", "Copy code"),
+  codeButton("insert", "insert", "Insert at cursor"),
+  codeButton("applyCode", "diff", "Apply as edit"),
+].join("");
 
-function codeButton(action: string, label: string): string {
-  return `<button type="button" class="icon" data-action="${action}" title="${label}" aria-label="${label}"><span class="codicon codicon-${action}" aria-hidden="true"></span></button>`;
+function codeButton(action: string, icon: string, label: string): string {
+  return `<button type="button" class="icon" data-action="${action}" title="${label}" aria-label="${label}"><span class="codicon codicon-${icon}" aria-hidden="true"></span></button>`;
 }
 
 const renderer = new MarkdownIt({ html: false, linkify: false, breaks: false });

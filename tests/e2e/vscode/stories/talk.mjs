@@ -96,12 +96,30 @@ export async function sessions(w) {
   await chat.getByRole("button", { name: "Sessions" }).click();
   const list = chat.getByRole("navigation", { name: "Sessions" });
   await list.getByRole("listitem").nth(1).waitFor();
-  await list.locator("li.current").getByRole("button", { name: /^Delete/ }).click();
+  await list
+    .locator("li.current")
+    .getByRole("button", { name: /^Delete/ })
+    .click();
   const dialog = w.page.locator(".monaco-dialog-box", { hasText: "Delete" });
   await dialog.getByRole("button", { name: "Delete" }).click();
+  await list.locator("li", { hasText: "About birds (fork)" }).waitFor({ state: "detached" });
   await list.locator("li", { hasText: "About birds" }).getByRole("button").first().click();
   await user(chat, "plover").waitFor();
   assert.equal(await user(chat, "heron").count(), 0);
+}
+
+/** What an answer shows as code is put where the cursor is, or becomes an edit that is reviewed. */
+export async function code(w) {
+  await w.openFile("dates.py");
+  const chat = await w.ask("How do I say it twice?");
+  await chat.locator(".end").waitFor();
+  await chat.getByRole("button", { name: "Insert at cursor" }).click();
+  await w.page.locator(".editor-container .view-lines", { hasText: "twice" }).waitFor();
+
+  await chat.getByRole("button", { name: "Apply as edit" }).click();
+  await user(chat, "Apply this code to @dates.py").locator(".attached", { hasText: "dates.py" }).waitFor();
+  await chat.getByRole("button", { name: "Accept all" }).click();
+  await chat.locator(".message", { hasText: "Applied" }).waitFor();
 }
 
 /** Where there are several folders the person says in which one a session works, and files are told apart. */
