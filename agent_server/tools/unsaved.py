@@ -40,9 +40,11 @@ class Unsaved:
 
 async def _is_on_disk(documents: Documents, path: str) -> bool:
     try:
-        document = await documents.peek(path)
-        if document.source == "disk":
+        document = await documents.in_editor(path)
+        if document is None:  # the disk has all there is of it, also where the file was deleted
             return True
         return (await to_thread.run_sync(read_text, path)).text == document.text
-    except AgentServerError:  # deleted, or an editor that does not answer: not proved to be there
+    except (
+        AgentServerError
+    ):  # deleted below the editor, or an editor that does not answer: not proved to be there
         return False

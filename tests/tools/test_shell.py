@@ -390,6 +390,14 @@ async def test_a_command_sees_our_edits_of_open_buffers_and_the_persons_stay_uns
     assert result.output == "new\nold"
 
 
+async def test_a_file_that_our_patch_deleted_is_not_said_to_be_unsaved(desk: Desk) -> None:
+    desk.file("a.py", "old\n")
+    await desk.call("patch", patch="*** Begin Patch\n*** Delete File: a.py\n*** End Patch")
+    result = await desk.call("shell", command="echo on")
+
+    assert result.output == "on"
+
+
 async def test_a_command_that_sees_an_older_text_is_told_so(tmp_path: Path) -> None:
     editor = SavingEditor({str(tmp_path / "a.py"): "old\n"})
     editor.refuses = True
