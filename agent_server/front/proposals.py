@@ -177,6 +177,14 @@ class Proposals:
             return ()
         return tuple(self._recalled(stream, event, take_up) for event in left_open)
 
+    def forget(self, session: SessionId) -> None:
+        """The session is not open any more: none of its edits can be decided, looked at or taken up."""
+        gone = [txn for txn, entry in self._entries.items() if entry.session == session]
+        for txn in gone:
+            del self._entries[txn]
+        if gone:
+            self.moved()
+
     # ---- inside ------------------------------------------------------------------------------------------
 
     def _weigh(self, entry: ShownEdit, remember: Scope, feedback: str | None) -> Decided:

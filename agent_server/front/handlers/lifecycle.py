@@ -10,13 +10,17 @@ from agent_server.loop.errors import UnknownSession
 
 async def close(front: Front, incoming: Incoming) -> Json:
     """Let a conversation go: its turn is cancelled and answered, and other processes may have it."""
-    await front.sessions.close(session_id(incoming.params))
+    session = session_id(incoming.params)
+    await front.sessions.close(session)
+    front.peer.proposals.forget(session)
     return {}
 
 
 async def delete(front: Front, incoming: Incoming) -> Json:
     """Forget a conversation, also one that is open; one that nobody knows is gone already (ACP: idempotent)."""
-    await front.sessions.delete(session_id(incoming.params))
+    session = session_id(incoming.params)
+    await front.sessions.delete(session)
+    front.peer.proposals.forget(session)
     return {}
 
 

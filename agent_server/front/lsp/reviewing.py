@@ -57,7 +57,7 @@ class ReviewCommands:
         else:
             shown = proposals.undecided or (() if proposals.last is None else (proposals.last,))
         if not shown:
-            self._say("The agent has not proposed any change yet")
+            self._say("There is no change of the agent's to show")
         for entry in shown:
             self._tasks.start_soon(finish, self._front.peer.connection, self._show, entry)
 

@@ -302,6 +302,25 @@ async def test_it_is_decided_once_also_when_the_session_is_loaded_again(work: Pa
     assert refused.value.data["reason"] == "already_decided"
 
 
+async def test_one_of_a_session_that_was_closed_is_not_decided_any_more(work: Path) -> None:
+    async with reopened(work, "one\n") as (world, session, left):
+        await world.client.request("session/close", {"sessionId": session})
+        with pytest.raises(Refused) as refused:
+            await ask(world, "edit/resolve", **everything(left))
+
+    assert refused.value.data["reason"] == "unknown_txn"
+    assert (work / "a.py").read_text() == "one\n"
+
+
+async def test_one_of_a_session_that_was_deleted_is_known_to_nobody(work: Path) -> None:
+    async with reopened(work, "one\n") as (world, session, left):
+        await world.client.request("session/delete", {"sessionId": session})
+        with pytest.raises(Refused) as refused:
+            await ask(world, "edit/get", txn=left["txn"])
+
+    assert refused.value.data["reason"] == "unknown_txn"
+
+
 async def test_an_edit_that_was_taken_up_can_be_taken_back(work: Path) -> None:
     async with reopened(work, "one\n") as (world, _, left):
         await ask(world, "edit/resolve", **everything(left))

@@ -125,7 +125,7 @@ async def test_where_nothing_was_proposed_there_is_nothing_to_show(tmp_path: Pat
     async with served(tmp_path, capabilities=STOCK) as world:
         await world.client.command("agent.showChanges")
 
-        assert await ended(world) == "The agent has not proposed any change yet"
+        assert await ended(world) == "There is no change of the agent's to show"
 
 
 async def test_the_last_edit_is_taken_back(tmp_path: Path) -> None:
@@ -160,9 +160,7 @@ async def test_where_nothing_was_edited_undo_says_so(tmp_path: Path) -> None:
         assert await ended(world) == "there is no edit to take back"
 
 
-async def test_an_edit_of_a_session_that_was_closed_is_shown_to_be_gone_and_no_more(
-    tmp_path: Path,
-) -> None:
+async def test_an_edit_of_a_session_that_was_closed_is_not_shown(tmp_path: Path) -> None:
     async with served(tmp_path, EDIT, DONE, capabilities=STOCK) as world:
         file(world)
         started = await world.client.command("agent.prompt", "go")
@@ -170,9 +168,8 @@ async def test_an_edit_of_a_session_that_was_closed_is_shown_to_be_gone_and_no_m
         closed = {"sessionId": started["sessionId"]}
         await world.client.request("agent/session/close", closed)
         await world.client.command("agent.showChanges")
-        await world.client.until(lambda m: "there is no open session" in str(m))
 
-        assert await world.client.command("agent.cancel") is None
+        await world.client.until(lambda m: "There is no change of the agent's" in str(m))
 
 
 async def test_what_a_command_breaks_afterwards_breaks_nothing_else(
