@@ -1,8 +1,8 @@
 """Applying a decided proposal: every file or none, and what is reported is what stands.
 
 Files are fitted to their live texts first, all of them, so that a conflict costs nothing. Then they are changed one by
-one (creations, edits, deletions); when one fails, those already changed are taken back, as far as they are still as we
-left them.
+one (creations, edits, renames, deletions). When one fails, those already changed are taken back, as far as they are
+still as we left them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class Terms:
     witness: Witness | None = None
     """None: nothing is written down."""
     author: Literal["model", "person"] = "model"
-    """`model`: it knows afterwards what it wrote. What a person takes back, the model has to read."""
+    """`model`: the model wrote these texts, so it need not read them. After a `person` undid something, it must."""
     forms: Mapping[str, Form] = field(default_factory=dict[str, Form])
     """Encoding and mode that files get on disk instead of their own, by path."""
 
@@ -108,11 +108,11 @@ class _Making:
     stepper: Stepper
     witness: Witness | None
     paths: Sequence[str]
-    """Of the proposal: an editor may spell them differently in what was fitted."""
+    """As the proposal spells them; an editor may know a fitted file by another path."""
     fitted: list[Fitted]
 
     async def run(self) -> dict[str, FileOutcome]:
-        """All of them, or those made before the first that fails are taken back."""
+        """Make all changes. When one fails, those made before it are taken back."""
         await self._tell()
         done: list[tuple[str, Step]] = []
         for index, path in enumerate(self.paths):

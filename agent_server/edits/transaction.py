@@ -1,7 +1,7 @@
 """The transactions of one session: every change of files goes through here, and is in the journal before it is made.
 
-Owns the order of lines and what they come to. How a change is made is `apply.py`'s, what may follow what
-`transaction_states.py`'s, and what a crash left behind `recovery.py`'s.
+This module writes the journal's lines in order and knows the state that they add up to. `apply.py` makes the changes,
+`transaction_states.py` says which state may follow which, and `recovery.py` finds out what a crash left behind.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ from agent_server.loop.proposal import EditState, FileChange, Proposal, Resoluti
 
 @frozen
 class Approval:
-    """Who said yes, and to what else than the texts."""
+    """Who said yes, and what was approved besides the texts."""
 
     turn: TurnId | None = None
     gated: bool = False
@@ -104,7 +104,7 @@ class Transactions:
     def lent(self, documents: Documents, behalf: OnBehalf) -> "Transactions":
         """The same transactions for a sub-agent, whose model knows what it has read itself.
 
-        One that is sent by a sub-agent works for the call and the turn that sent that one.
+        A sub-agent of a sub-agent also works for the call and the turn in which the first one was sent.
         """
         lent = copy(self)
         lent.documents = documents
@@ -123,7 +123,7 @@ class Transactions:
         return tuple((await self._load()).values())
 
     async def find(self, txn: str) -> Transaction | None:
-        """The transaction of that name."""
+        """The transaction with that id; None when there is none."""
         return (await self._load()).get(txn)
 
     # ---- what happens to one -----------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class Transactions:
         cause: Cause | None = None,
         since: EditState | None = None,
     ) -> Transaction:
-        """Write down one change of state; what it comes to. With `since` only if that is still its state.
+        """Write down one change of state and give the transaction as it is then; with `since`, only from that state.
 
         Raises:
             StoreFailure: it was not kept.
@@ -185,7 +185,7 @@ class Transactions:
         return (await self._load())[txn]
 
     async def write(self, *lines: Line, since: EditState | None = None) -> None:
-        """Append lines of one transaction, in one commit; their revisions are counted here.
+        """Append lines of one transaction in one commit. Their `revision` is filled in here.
 
         With `since` nothing is written when its state is another one by now.
 
@@ -256,7 +256,7 @@ class Transactions:
 
 
 class _Keeper:
-    """The witness of one application: `approved` and `applying`, in one commit."""
+    """Writes `approved` and `applying` into the journal, in one commit, before `apply` changes anything."""
 
     def __init__(self, transactions: Transactions, txn: str, approval: Approval) -> None:
         self.txn = txn

@@ -38,14 +38,14 @@ from agent_server.session.builtin.registry import COMMANDS
 
 
 class View:
-    """Shows a session's events to one client, in the order they come."""
+    """Turns a session's events into updates for one client, in the order in which they come."""
 
     def __init__(self, stream: Stream, proposals: Proposals) -> None:
         self.stream = stream
         self._proposals = proposals
         self._cards = Cards(stream)
         self._turn: TurnId | None = None
-        """The turn whose events come; None between turns."""
+        """The turn that is being shown; None between turns."""
         self._spoke: TurnId | None = None
         """The last turn of which the client saw something of the agent."""
         self._later: list[Notice] = []
@@ -117,7 +117,7 @@ class View:
         return self._cards.introduce(question, self._turn)
 
     def waits_for_person(self, key: CallKey) -> None:
-        """A call that runs asks the person something of its own: until they answer it is pending again."""
+        """A running call asks the person something: it is shown as pending until they answer."""
         self._update(self._turn, calls.call_waits(key))
 
     @property

@@ -1,10 +1,11 @@
 """The whole loop: one prompt from `Thinking` to `Done`.
 
-It terminates: every cycle through Thinking lowers, in lexicographic order, (steps left, tries left, compactions left);
-every visit to Executing or Confirming lowers the number of open calls. The counters only move one way inside a turn,
-except `tries`, which a good reply resets, and a good reply lowers the steps left.
+It terminates: every cycle through Thinking lowers, in lexicographic order, (steps left, fallback models left, tries
+left, compactions left); every visit to Executing or Confirming lowers the number of open calls. The counters only move
+one way inside a turn, except `tries`: a good reply or another model resets them, and each of these lowers one of the
+first two. Only a redirect repeats a step for free, once for each time that the person redirects.
 
-What happens in a state is the states' modules'; what is durable is the log's; who is asked is the approver's.
+Each state has a module of its own. The log decides what is durable, and the approver who is asked.
 """
 
 import logging
@@ -64,7 +65,7 @@ async def run(t: Turn, parts: tuple[Part, ...]) -> Done:
 
 
 async def step(t: Turn, state: State) -> State:
-    """Do what the state is for and name the next one."""
+    """Run the handler of this state; gives the state that follows."""
     match state:
         case Thinking():
             return await thinking(t, state)
@@ -83,7 +84,7 @@ async def step(t: Turn, state: State) -> State:
 
 
 async def advance(t: Turn, state: State) -> State:
-    """The next state; before a turn ends as it should, what is staged is reviewed."""
+    """The next state. A turn that would end here has its staged edits reviewed first."""
     new = await step(t, state)
     return await before_end(t, new) if isinstance(new, Done) else new
 

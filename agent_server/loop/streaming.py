@@ -33,7 +33,7 @@ class Redirected:
 
 
 async def streaming(t: Turn, state: Streaming) -> State:
-    """Exactly one request (R2). A failure becomes a retry, a compaction or an end by the one table in `recover`."""
+    """Exactly one request (R2). Only `recover` decides what follows a failure."""
     number = next(t.numbers)
     shown = Shown(t, number)
     try:
@@ -118,7 +118,7 @@ def _after(t: Turn, state: Streaming, number: int, reply: Reply) -> State:
 
 
 async def _redirected(t: Turn, shown: Shown) -> State:
-    """Drop the answer; what was said of it goes to the model as a quotation in front of the correction (F23)."""
+    """Drop the answer; as much of it as was shown is quoted to the model in front of the correction (F23)."""
     said = "".join(shown.text)
     await shown.break_off()
     if said.strip() and t.control.inbox:

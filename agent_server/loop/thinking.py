@@ -17,7 +17,7 @@ SUMMARY = (
 
 
 async def thinking(t: Turn, state: Thinking) -> State:
-    """Limits come first, so that a turn at its limit makes no request but the closing summary (R9, R22)."""
+    """Limits before requests: a turn at its limit of steps makes no request but the closing summary (R9, R22)."""
     await hear(t)
     if t.steps >= t.limits.max_turns:
         return _at_step_limit(t)
@@ -29,7 +29,7 @@ async def thinking(t: Turn, state: Thinking) -> State:
 
 
 async def hear(t: Turn) -> None:
-    """Move what the person added, and what else there is to say, into the log; only ever between batches (F60)."""
+    """Log what the person said meanwhile, and news such as changed files; never between a call and its result (F60)."""
     while t.control.inbox:
         parts = t.control.inbox.popleft()
         with anyio.CancelScope(shield=True):  # a cancel in between would lose the words (I9)

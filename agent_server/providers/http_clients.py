@@ -59,10 +59,10 @@ class HttpClients:
     def __init__(self) -> None:
         self._ways: dict[tuple[str, str], Way] = {}
         self._idle: dict[tuple[str, str], list[tuple[Connection, float]]] = {}
-        """By scheme and host; with each the time since which it rests, the oldest first."""
+        """By scheme and host: each connection with the time at which its last request ended, the oldest first."""
 
     async def warm(self, url: str) -> None:
-        """Import and look up what the first request would wait for."""
+        """Prepare what the first request to this place would otherwise wait for: imports, proxy, certificates."""
         with suppress(Unusable):  # said when it is asked for
             await self._way(split(url))
 
@@ -135,7 +135,7 @@ def _headers(parts: SplitResult, headers: Mapping[str, str], length: int) -> Hea
     """What is sent: those given, and our own.
 
     Raises:
-        Unusable: one cannot be written.
+        Unusable: a header has a character that is not ASCII.
     """
     own = {
         "Host": host(parts),

@@ -1,4 +1,4 @@
-"""From a stored record to a session at rest: equipped, and what a dead process had left open settled."""
+"""Opens a session from its stored record: gives it its tools, and settles what a dead process had left open."""
 
 from dataclasses import replace
 
@@ -75,7 +75,7 @@ async def opened(
         _, context = await session.ready()
         context.fold(session.entries)
     if record.entries and opening.read_only is None:
-        # Calls that a fork finds open ran in the original, and leave their receipts there.
+        # The calls that a fork finds open were made by the original session, so their receipts belong to that one.
         await _settle(session, kept if opening.forked else log, forked=opening.forked)
     if opening.aside is not None:
         await session.say_aside(f"({opening.aside})")
@@ -121,7 +121,7 @@ async def _equipped(
 
 
 async def _settle(session: Session, log: Log, *, forked: bool) -> None:
-    """Bring what a dead process left open to rest: first the edits, by what the files have, then the log."""
+    """Settle what a dead process had left open: first the edits, judged by what is in the files, then the calls."""
     cause = FORKED if forked else STOPPED
     found = await SessionEdits(session).reopen(cause)
     await recover(log, session.tools, cause=cause, known=found.results)

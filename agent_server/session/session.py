@@ -69,7 +69,7 @@ class Session:
     ) -> None:
         """`prepare` makes its tools, policy and prompt, once, before the first turn needs them.
 
-        `read_only` says why nothing can be done with it here; `commands` makes those that it answers itself.
+        `read_only` says why the session can only be read here; `commands` makes the slash commands that it answers.
         """
         self.id = id
         self.cwd = cwd
@@ -178,10 +178,10 @@ class Session:
             raise
 
     def submit(self, parts: Parts) -> Prompt:
-        """Take a place in the inbox, at once. For callers that settle their own cancellation: `Prompt.cancel`.
+        """Put a prompt into the inbox and return at once. Whoever cancels it does so by `Prompt.cancel`.
 
-        While a turn runs, the settings say whether it waits, is added to that turn, or is refused. A command is never
-        added to one: it waits; and it is answered too where the session can only be read.
+        While a turn runs, the settings say whether the prompt waits, is added to that turn, or is refused. A slash
+        command is never added to a turn: it waits. It is also answered where the session can only be read.
 
         Raises:
             SessionBusy: the session can only be read here.
@@ -197,7 +197,7 @@ class Session:
         return self._inbox.submit(parts, while_busy)
 
     def queue(self, parts: Parts) -> Steered:
-        """A prompt whose answer nobody waits for: its turn follows those before it, and tells its own end."""
+        """Put in a prompt whose answer its caller does not wait for; the events of its turn tell how it ended."""
         self._require_open()
         return self._inbox.queue(parts)
 
@@ -224,7 +224,7 @@ class Session:
 
     @asynccontextmanager
     async def at_rest(self, what: str) -> AsyncGenerator[None]:
-        """No turn runs meanwhile; a prompt that comes waits. `what` is to be done, for the message.
+        """Inside this block no turn runs, and prompts that come wait. `what` ends the refusal: "cancel it, then …".
 
         Raises:
             EditRefused: `turn_running`.
@@ -243,7 +243,7 @@ class Session:
         """Take the conversation back, while it is `at_rest`; `entries` say to where, and what the model has to hear.
 
         Raises:
-            StoreFailure: it was not.
+            StoreFailure: nothing was taken back.
         """
         await self.log.append(*entries)
         self._hearing.recall(self.entries)

@@ -21,7 +21,7 @@ CLASSES = {
 }  # fmt: skip
 """By the tool's name, which is its module's; in the order the model sees them."""
 _FOR_SUB_AGENTS = "delegate"
-"""Only to an agent that may have some."""
+"""Its tool is offered only to an agent that may have sub-agents."""
 
 
 def tool_class(name: str) -> type[BuiltIn]:
@@ -46,7 +46,7 @@ def build(services: Services) -> Tools:
 
 
 class _Late:
-    """A tool that is made of its class when something other than its name and schema is asked for."""
+    """A tool whose module is imported once more than its name and schema is needed."""
 
     def __init__(self, name: str, services: Services) -> None:
         self._name, self._services = name, services
