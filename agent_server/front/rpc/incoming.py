@@ -115,7 +115,7 @@ class Answering:
         elif params is None:
             logger.warning("the params of notification %s are not an object", message.method)
         else:
-            tasks.start_soon(self._handle, handler, params)
+            tasks.start_soon(self._handle, message.method, handler, params)
 
     def malformed(self, error: FrameError) -> None:
         """Say that it was no message."""
@@ -184,11 +184,14 @@ class Answering:
             logger.exception("request %s failed", incoming.method)
             return [self._failure(incoming.id, error)]
 
-    async def _handle(self, handler: NotificationHandler, params: JsonObject) -> None:
+    async def _handle(self, method: str, handler: NotificationHandler, params: JsonObject) -> None:
+        """The boundary of a notification: nobody waits for an answer, so the log has what went wrong."""
         try:
             await handler(params)
+        except AgentServerError as error:
+            logger.warning("the notification %s did nothing: %s", method, error)
         except Exception:
-            logger.exception("a notification could not be handled")
+            logger.exception("the notification %s failed", method)
 
     def _failure(self, request_id: RequestId, error: Exception) -> bytes:
         return error_body(

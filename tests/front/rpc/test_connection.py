@@ -157,6 +157,21 @@ async def test_messages_that_want_no_answer_get_none() -> None:
         assert await peer.receive_all() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
 
 
+async def test_a_notification_with_a_clients_mistake_is_one_line_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def refuse(params: object) -> None:
+        raise ClientMistake("sessionId is missing")
+
+    async with serving(Dispatch({"echo": echo}, {"tell": refuse})) as peer:
+        peer.send(notification("tell"), request(1, "echo"))
+        await peer.receive()
+
+    (record,) = caplog.records
+    assert record.getMessage() == "the notification tell did nothing: sessionId is missing"
+    assert (record.levelname, record.exc_info) == ("WARNING", None)
+
+
 async def test_an_id_that_is_in_flight_is_refused_and_free_afterwards() -> None:
     go = anyio.Event()
 
