@@ -1,10 +1,11 @@
 """Changing files on disk: all or nothing, and only what is still as it was read. Blocking.
 
 Written to a synced file beside the old one, which takes its place when the old bytes are still there; encoding, BOM,
-mode, owner and extended attributes (ACLs among them) stay. A symbolic link is followed: its target is edited and the
-link stays. A file that cannot be replaced is rewritten in place: one with several hard links, because that would split
-its names; one in a folder that may not be written; one that is a mount point. These are the writes that a power failure
-can tear. A file that another process has locked is left alone (`locked.py`).
+mode, owner, group and extended attributes (ACLs among them) stay. A symbolic link is followed: its target is edited and
+the link stays. A file that cannot be replaced is rewritten in place: one with several hard links, because that would
+split its names; one whose owner or group we may not give to another file; one in a folder that may not be written; one
+that is a mount point. These are the writes that a power failure can tear. A file that another process has locked is
+left alone (`locked.py`).
 """
 
 import errno
@@ -192,10 +193,11 @@ def _check_unchanged(file: FileText) -> bytes:
 def _swap(file: FileText, data: bytes, status: os.stat_result, mode: int) -> int:
     """Replace the file; the new mtime."""
     with _temporary(file.path, data, mode=0o600) as temporary, unlocked(file.path):
-        _dress(temporary, file.path, status, mode)
+        alike = _owned_alike(temporary, status)
+        _dress(temporary, file.path, mode)
         mtime_ns = temporary.stat().st_mtime_ns
         _check_unchanged(file)
-        replaced = _took_place(temporary, file.path)
+        replaced = alike and _took_place(temporary, file.path)
     if not replaced:
         return _rewrite(file, data, status, mode)
     _sync_folder(file.path.parent)
@@ -266,13 +268,24 @@ def _write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _dress(temporary: Path, path: Path, status: os.stat_result, mode: int) -> None:
-    """Give the new file the old one's extended attributes and owner, and the mode."""
+def _owned_alike(temporary: Path, status: os.stat_result) -> bool:
+    """Give the new file the old one's owner and group; False when that is not ours to give."""
+    if not hasattr(os, "chown"):
+        return True
+    try:
+        os.chown(temporary, status.st_uid, status.st_gid)
+    except OSError as error:
+        if error.errno != errno.EPERM:
+            raise
+        return False
+    return True
+
+
+def _dress(temporary: Path, path: Path, mode: int) -> None:
+    """Give the new file the old one's extended attributes, and the mode; after its owner, which takes both away."""
     with suppress(OSError, AttributeError):  # not every system and file system has them
         for name in os.listxattr(path):
             os.setxattr(temporary, name, os.getxattr(path, name))
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        os.chown(temporary, status.st_uid, status.st_gid)
     temporary.chmod(mode)
 
 

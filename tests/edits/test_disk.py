@@ -55,6 +55,27 @@ def test_mode_is_kept_and_nothing_else_is_left_in_the_folder(path: Path) -> None
     assert [p.name for p in path.parent.iterdir()] == ["run.sh"]
 
 
+def test_a_file_of_somebody_else_stays_theirs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who may write it may not give a new file to its owner, so it cannot be replaced."""
+    inode = path.stat().st_ino
+    monkeypatch.setattr(os, "chown", _failing(errno.EPERM))
+
+    replace_text(read_text(str(path)), "new\r\n")
+
+    assert (path.read_bytes(), path.stat().st_ino) == (b"new\r\n", inode)
+    assert [p.name for p in path.parent.iterdir()] == ["run.sh"]
+
+
+def test_the_group_stays(path: Path) -> None:
+    other = next((group for group in os.getgroups() if group != path.stat().st_gid), 0)
+    group = 54_321 if os.geteuid() == 0 else other
+    os.chown(path, -1, group)
+
+    replace_text(read_text(str(path)), "new\r\n")
+
+    assert path.stat().st_gid == group
+
+
 def test_the_result_describes_the_file_as_it_is_now(path: Path) -> None:
     assert replace_text(read_text(str(path)), "new\r\n") == read_text(str(path))
 
@@ -191,8 +212,6 @@ def _tried(action: Callable[[], object]) -> str:
 def test_a_fault_while_replacing_leaves_bytes_mode_and_mtime(
     path: Path, monkeypatch: pytest.MonkeyPatch, place: str, number: int | None, reason: str
 ) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(os, "chown", lambda *arguments: None)
     file, before = read_text(str(path)), fingerprint(path)
     monkeypatch.setattr(os, place, _failing(number))
     assert _tried(lambda: replace_text(file, "new\n")) == reason
