@@ -1,7 +1,12 @@
-"""Some lines of a file that is too large to be read whole: memory stays flat whatever its size. Blocking."""
+"""Some lines of a file that is too large to be read whole: memory stays flat whatever its size.
+
+Blocking, in a worker thread of anyio; it stops when whoever waits for it is cancelled.
+"""
 
 import os
 from collections.abc import Iterator
+
+from anyio import from_thread
 
 from agent_server.edits.encodings import decode, kind_of
 from agent_server.frozen import frozen
@@ -54,6 +59,7 @@ def _check_text(descriptor: int, shown: str) -> None:
 
 def _chunks(descriptor: int, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     while chunk := os.pread(descriptor, CHUNK, offset):
+        from_thread.check_cancelled()  # the whole file may be terabytes
         yield offset, chunk
         offset += len(chunk)
 

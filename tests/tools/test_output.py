@@ -1,9 +1,11 @@
 """Bounds on text, windows of files and environments, as values."""
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from anyio import from_thread
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +13,14 @@ from agent_server.tools.capture import Capture
 from agent_server.tools.environment import scrubbed
 from agent_server.tools.output import middle_cut, plain, shortened
 from agent_server.tools.window import window
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nobody_cancels() -> Generator[None]:
+    """Windows are asked for here without the event loop that could cancel them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(from_thread, "check_cancelled", lambda: None)
+        yield
 
 
 def test_a_text_that_fits_is_left_alone() -> None:

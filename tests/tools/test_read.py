@@ -1,10 +1,12 @@
 """`read`. Spec §14 for its lines; ED-05, ED-23, ED-24, SC-03, SC-04."""
 
+import os
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
+from anyio import from_thread
 
 from agent_server.loop.errors import BadArguments
 from agent_server.loop.model import Location
@@ -249,6 +251,25 @@ async def test_a_huge_file_is_read_in_parts(desk: Desk) -> None:
         " (start_line, line_count) and not edited"),
     ]  # fmt: skip
     assert int(grown) * unit < 50_000_000
+
+
+async def test_a_cancel_does_not_wait_until_a_huge_file_is_counted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = desk.file("log.txt", "a\n" * 10_000)
+    os.truncate(path, 1 << 40)
+    scope, read = anyio.CancelScope(), os.pread
+
+    def cancelling(descriptor: int, length: int, offset: int) -> bytes:
+        from_thread.run_sync(scope.cancel)
+        assert offset < 1 << 30, "it reads on"
+        return read(descriptor, length, offset)
+
+    monkeypatch.setattr(os, "pread", cancelling)
+    with scope:
+        await desk.call("read", path="log.txt")
+
+    assert scope.cancelled_caught
 
 
 async def test_a_huge_binary_file_is_refused(desk: Desk) -> None:
