@@ -66,3 +66,9 @@ export function unfinished(text: string, cursor: number): string | undefined {
 export function promptBlocks(text: string, attached: readonly ContentBlock[]): readonly ContentBlock[] {
   return [{ type: "text", text }, ...attached];
 }
+
+/** The words of a prompt, as the server gives it back. */
+export function textIn(blocks: readonly { readonly [key: string]: unknown }[]): string {
+  const texts = blocks as unknown as readonly ContentBlock[];
+  return texts.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}

@@ -3,22 +3,22 @@
 import * as vscode from "vscode";
 import type { PastedImage } from "../chat/bridge";
 import type { ChatEvent } from "../chat/events";
-import { mentions, promptBlocks } from "../chat/mentions";
+import { mentions, promptBlocks, textIn } from "../chat/mentions";
+import { OneByOne } from "../chat/oneByOne";
 import { apply, attachedName } from "../chat/reduce";
 import type { ChatState, Waiting } from "../chat/state";
 import { emptyChat } from "../chat/state";
-import type { ContentBlock, Place, SessionInfo } from "../protocol/acp";
+import type { Place, SessionInfo } from "../protocol/acp";
 import { readUpdate } from "../protocol/acp";
 import type { PromptResult } from "../protocol/messages";
 import type { AgentClient } from "./client";
 import { sentence } from "./client";
 import type { Mentioned } from "./mentioned";
-import { chosenFolder, folders, likelyFolder, nameOf, placeOf } from "./places";
+import { chosenFolder, likelyFolder, nameOf, placeOf } from "./places";
+import { storedSessions } from "./stored";
 
 /** Of the workspace: the session that is shown, and the folder it works in. */
 const REMEMBERED = "agent.shown";
-/** Pages of stored sessions that are listed, of each folder. */
-const PAGES = 5;
 
 interface Remembered {
   readonly sessionId: string;
@@ -46,6 +46,8 @@ export class Conversation implements vscode.Disposable {
   private readonly unheard = new Map<string, vscode.CancellationTokenSource>();
   private currentId: string | null = null;
   private opening: Promise<string> | undefined;
+  /** To other sessions: the one asked for last is the one that is shown, and what is said meanwhile is said there. */
+  private readonly moves = new OneByOne();
   private sent = 0;
 
   constructor(
@@ -82,6 +84,11 @@ export class Conversation implements vscode.Disposable {
 
   /** The session that is shown: the remembered one, else a new one. */
   async open(): Promise<string> {
+    await this.moves.settled();
+    return this.opened();
+  }
+
+  private async opened(): Promise<string> {
     if (this.currentId !== null) return this.currentId;
     this.opening ??= this.openFirst().finally(() => {
       this.opening = undefined;
@@ -93,7 +100,7 @@ export class Conversation implements vscode.Disposable {
     const remembered = this.memory.get<Remembered>(REMEMBERED);
     if (remembered !== undefined) {
       try {
-        return await this.load(remembered.sessionId, vscode.Uri.parse(remembered.uri));
+        return await this.loadIn(remembered.sessionId, vscode.Uri.parse(remembered.uri));
       } catch {
         // Deleted, or of another machine: nothing to go on with.
         await this.memory.update(REMEMBERED, undefined);
@@ -105,17 +112,14 @@ export class Conversation implements vscode.Disposable {
   /** A fresh session, shown from now on; of several folders the person chooses. Undefined: they chose none. */
   async begin(): Promise<string | undefined> {
     const folder = await chosenFolder();
-    return folder && this.beginIn(folder.uri);
+    return folder && this.moves.run(() => this.beginIn(folder.uri));
   }
 
   private async beginIn(uri: vscode.Uri): Promise<string> {
     const client = await this.running();
-    const before = this.currentId;
     const session = await client.ask("agent/session/new", placeOf(uri));
     this.know(session.sessionId, uri);
     this.dispatch(session.sessionId, { kind: "opened", session });
-    // Who has gone to another session meanwhile stays there.
-    if (this.currentId !== before && this.currentId !== null) return this.currentId;
     return this.show(session.sessionId);
   }
 
@@ -128,8 +132,12 @@ export class Conversation implements vscode.Disposable {
     return placeOf(this.places.get(sessionId) ?? likelyFolder().uri);
   }
 
-  /** Show a session: as it is known here, else from the store. `uri` is where it works. */
-  async load(sessionId: string, uri?: vscode.Uri): Promise<string> {
+  /** Show a session: as it is known here, else from the store. */
+  load(sessionId: string): Promise<string> {
+    return this.moves.run(() => this.loadIn(sessionId));
+  }
+
+  private async loadIn(sessionId: string, uri?: vscode.Uri): Promise<string> {
     if (this.chats.has(sessionId)) return this.show(sessionId);
     const client = await this.running();
     this.know(sessionId, uri ?? this.places.get(sessionId) ?? likelyFolder().uri);
@@ -144,20 +152,25 @@ export class Conversation implements vscode.Disposable {
   }
 
   /** Show a session as it is stored, whatever is known of it here. */
-  async reload(sessionId: string): Promise<string> {
-    this.chats.delete(sessionId);
-    return this.load(sessionId);
+  reload(sessionId: string): Promise<string> {
+    return this.moves.run(() => {
+      this.chats.delete(sessionId);
+      return this.loadIn(sessionId);
+    });
   }
 
   /** Go on in a copy of a session, the one that is shown or another one. */
-  async fork(given?: string): Promise<string> {
-    const from = given ?? (await this.open());
+  fork(given?: string): Promise<string> {
+    return this.moves.run(async () => this.forkOf(given ?? (await this.opened())));
+  }
+
+  private async forkOf(from: string): Promise<string> {
     const client = await this.running();
     const place = this.place(from);
     const session = await client.ask("agent/session/fork", { ...place, sessionId: from });
     const known = this.chats.get(from);
     // What is not known here is read from the store: the fork has the same past.
-    if (known === undefined) return this.load(session.sessionId, vscode.Uri.parse(place.uri));
+    if (known === undefined) return this.loadIn(session.sessionId, vscode.Uri.parse(place.uri));
     this.know(session.sessionId, vscode.Uri.parse(place.uri));
     this.chats.set(session.sessionId, { ...known, sessionId: session.sessionId, waiting: [] });
     this.dispatch(session.sessionId, { kind: "opened", session });
@@ -166,20 +179,9 @@ export class Conversation implements vscode.Disposable {
 
   /** The stored sessions of this workspace's folders, the latest first. */
   async list(): Promise<readonly SessionInfo[]> {
-    const client = await this.running();
-    const found: SessionInfo[] = [];
-    for (const { uri } of folders()) {
-      let cursor: string | undefined;
-      for (let page = 0; page < PAGES; page += 1) {
-        const more = cursor === undefined ? {} : { cursor };
-        const { sessions, nextCursor } = await client.ask("agent/session/list", { cwd: uri.fsPath, ...more });
-        for (const session of sessions) this.places.set(session.sessionId, uri);
-        found.push(...sessions);
-        if (nextCursor == null) break;
-        cursor = nextCursor;
-      }
-    }
-    return found.sort((a, b) => (b.updatedAt ?? "").localeCompare(a.updatedAt ?? ""));
+    const stored = await storedSessions(await this.running());
+    for (const { session, folder } of stored) this.places.set(session.sessionId, folder);
+    return stored.map(({ session }) => session);
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
@@ -189,7 +191,11 @@ export class Conversation implements vscode.Disposable {
     this.dispatch(sessionId, { kind: "update", update, live: false, at: Date.now() });
   }
 
-  async delete(sessionId: string): Promise<void> {
+  delete(sessionId: string): Promise<void> {
+    return this.moves.run(() => this.forget(sessionId));
+  }
+
+  private async forget(sessionId: string): Promise<void> {
     const client = await this.running();
     await client.ask("agent/session/delete", { sessionId });
     this.chats.delete(sessionId);
@@ -340,8 +346,3 @@ export class Conversation implements vscode.Disposable {
 }
 
 const STOPPED = "The server stopped before it answered";
-
-function textIn(blocks: readonly { readonly [key: string]: unknown }[]): string {
-  const texts = blocks as unknown as readonly ContentBlock[];
-  return texts.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-}
