@@ -81,9 +81,7 @@ def _shifted(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[Span]:
         if not bare[number + lead].endswith(body):
             continue
         shift = _shift(quoted[lead], bare[number + lead], body)
-        if shift and all(
-            shift.move(q) == have for q, have in zip(quoted, bare[number:], strict=False)
-        ):
+        if shift and all(shift.move(line) == bare[number + n] for n, line in enumerate(quoted)):
             last = number + len(quoted) - 1
             if to_line_end:
                 yield Span(number, 0, last, len(lines[last]), shift)

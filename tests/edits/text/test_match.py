@@ -23,6 +23,14 @@ def refusal(text: str, *edits: Replacement) -> EditRefused:
 # ---- finding -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.timeout(30)
+def test_a_text_that_begins_like_every_line_is_looked_for_once_per_line() -> None:
+    """It took minutes while the rest of the file was copied for each line."""
+    message = str(refusal("}\n" * 300_000, Replacement("}\nend\n}", "}")))
+
+    assert message.startswith("edit 1: old_text is not in the file")
+
+
 def test_a_part_of_a_line_is_replaced_alone() -> None:
     assert one("x = foo(1)  \ny\n", "foo(1)", "bar(2)") == "x = bar(2)  \ny\n"
 
