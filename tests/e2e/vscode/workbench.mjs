@@ -65,11 +65,22 @@ export class Workbench {
     return (await item.innerText()).trim();
   }
 
-  /** Run a command from the palette. */
+  /**
+   * Run a command from the palette. The palette knows what was possible when it opened, and goes when something that
+   * is still opening takes the keyboard: then it is opened anew.
+   */
   async command(title) {
-    await this.page.keyboard.press("F1");
-    await this.type(`>${title}`);
-    await this.page.locator(ROW, { hasText: title }).first().waitFor();
+    const soon = { timeout: WAIT_MS / 10 };
+    const offered = async () => {
+      await this.page.keyboard.press("F1");
+      await this.page.locator(QUICK_INPUT).fill(`>${title}`, soon);
+      await this.page.locator(`${ROW}.focused`, { hasText: title }).first().waitFor(soon);
+      return true;
+    };
+    for (let tries = 10; !(await offered().catch(() => false)); tries -= 1) {
+      if (tries === 0) throw new Error(`the palette does not offer "${title}"`);
+      await this.page.keyboard.press("Escape");
+    }
     await this.page.keyboard.press("Enter");
   }
 
@@ -153,7 +164,8 @@ export class Workbench {
 
   /** The chat's page, inside its two frames. */
   async chat() {
-    for (;;) {
+    for (const end = Date.now() + WAIT_MS; ; ) {
+      if (Date.now() > end) throw new Error(`there is no chat after ${WAIT_MS / 1000} s`);
       for (const frame of this.page.frames()) {
         if (
           frame !== this.page.mainFrame() &&

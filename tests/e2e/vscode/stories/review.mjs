@@ -73,7 +73,7 @@ export async function several(w) {
   await w.press("Alt+Shift+y");
   await w.inDiff("b.py (proposed, new)", "b = 1");
   await w.press("Alt+Shift+y");
-  await w.tab("c.py (to be deleted)").waitFor();
+  await w.page.locator(".tab.active", { hasText: "c.py (to be deleted)" }).waitFor();
   await w.command("Agent: Reject file, and say why…");
   await w.answer("others use it");
   await w.inDiff("big.txt (proposed)", "FIRST");
