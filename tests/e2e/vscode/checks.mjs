@@ -123,6 +123,12 @@ const checks = {
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Remove src/dates.py");
     await page.keyboard.press("Enter");
     assert.equal((await input.inputValue()).trim(), "see");
+
+    await input.fill("see @terminal"); // all of it: there is nothing to complete, and Enter sends
+    await chat.post({ kind: "completions", query: "terminal", found: [{ label: "terminal", detail: "", insert: "@terminal" }] });
+    await page.getByRole("option", { name: "terminal" }).waitFor();
+    await page.keyboard.press("Enter");
+    assert.deepEqual((await chat.told()).at(-1), { kind: "send", text: "see @terminal", how: "prompt", images: [] });
   },
 
   /** While a turn runs a key says what becomes of words; what waits can be taken back. */

@@ -87,7 +87,8 @@ export function Composer({ chat, completions, composed }: Props) {
   };
   const press = (event: KeyboardEvent) => {
     const close = () => setWanted(undefined);
-    if (offered.length > 0 && pick(event, offered, picked, { setPicked, take, close })) return;
+    const isWhole = event.key === "Enter" && isTyped(wanted, offered[picked]);
+    if (offered.length > 0 && !isWhole && pick(event, offered, picked, { setPicked, take, close })) return;
     const action = actionOf(event, busy);
     if (action === undefined) return;
     event.preventDefault();
@@ -168,6 +169,12 @@ function offeredFor(
   if (wanted === undefined) return [];
   if (wanted.kind === "command") return offeredCommands(chat, wanted.query);
   return completions.query === wanted.query ? completions.found : [];
+}
+
+/** Whether the word that is being typed is already what would be put there. */
+function isTyped(wanted: Wanted | undefined, completion: Completion | undefined): boolean {
+  if (wanted === undefined) return false;
+  return completion?.insert === `${wanted.kind === "command" ? "/" : "@"}${wanted.query}`;
 }
 
 /** What a key does in the input; undefined: what it does anywhere. */

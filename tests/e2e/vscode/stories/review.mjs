@@ -110,7 +110,7 @@ export async function staged(w, place) {
 }
 
 /** The file changes under the proposal: what still fits is not forced, the merge editor shows all three. */
-export async function conflict(w) {
+export async function conflict(w, place) {
   await w.openFile("dates.py");
   await w.ask("Make parse_date accept ISO weeks");
   await w.tab("dates.py (proposed)").waitFor();
@@ -121,6 +121,8 @@ export async function conflict(w) {
   await w.command("Agent: Accept all proposed edits");
   await w.toast("was not applied").getByText("Merge").click();
   await w.page.locator(".merge-editor").waitFor();
+  // VS Code saves by itself, a while after something was typed.
+  await w.until(() => readFileSync(`${place}/workspace/dates.py`, "utf8").includes(", time"));
 }
 
 /** Back: a checkpoint previewed, restored, and that undone; then an edit is taken back: a hunk of it in its diff, the rest in the chat. */
