@@ -243,3 +243,11 @@ def test_a_call_is_titled_by_the_first_text_it_was_given() -> None:
     assert call_title("todo", '{"items": []}') == "todo"
     assert call_title("shell", "{broken") == "shell"
     assert len(call_title("shell", '{"command": "' + "x" * 200 + '"}')) == len("shell ") + 80
+
+
+def test_a_long_path_in_the_title_of_an_earlier_call_keeps_the_name_of_the_file() -> None:
+    title = call_title("read", '{"path": "/' + "long/" * 30 + 'dates.py"}')
+
+    assert title.startswith("read …")
+    assert title.endswith("long/dates.py")
+    assert len(title) == len("read ") + 80

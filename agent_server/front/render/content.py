@@ -41,6 +41,12 @@ def one_line(text: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
+def end_of_path(path: str, limit: int) -> str:
+    """The path on one line of at most `limit` characters; the name of the file is at its end, so that stays."""
+    line = " ".join(path.split())
+    return line if len(line) <= limit else f"…{line[1 - limit :]}"
+
+
 def diffs(changes: Iterable[FileChange]) -> list[Json]:
     """One diff per file, with the real old text (rule 30)."""
     room = DIFF_LIMIT

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agent_server.context.before_person import URI as EDITOR
 from agent_server.front.blocks import Json
 from agent_server.front.render.calls import call_finished, call_opened
-from agent_server.front.render.content import one_line, raw_input
+from agent_server.front.render.content import end_of_path, one_line, raw_input
 from agent_server.front.render.updates import (
     message_chunk,
     plan,
@@ -78,8 +78,10 @@ def replay(
 def call_title(name: str, arguments: str) -> str:
     """A call in words, from its arguments alone: its name and the first text it was given."""
     given = raw_input(arguments) or {}
-    main = next((value for value in given.values() if isinstance(value, str) and value), "")
-    return f"{name} {one_line(main, TITLE_LIMIT)}".rstrip()
+    texts = [(key, value) for key, value in given.items() if isinstance(value, str) and value]
+    key, main = texts[0] if texts else ("", "")
+    shown = end_of_path(main, TITLE_LIMIT) if key == "path" else one_line(main, TITLE_LIMIT)
+    return f"{name} {shown}".rstrip()
 
 
 def _written(parts: Sequence[Part]) -> list[Part]:

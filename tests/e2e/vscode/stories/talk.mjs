@@ -55,7 +55,7 @@ export async function running(w) {
   await prompt(chat).press("Enter");
   await chat.locator(".waiting", { hasText: "Never mind" }).getByRole("button", { name: "Take back" }).click();
   await chat.locator(".waiting").waitFor({ state: "detached" });
-  assert.equal(await prompt(chat).inputValue(), "Never mind");
+  await chat.waitForFunction(() => document.querySelector("textarea").value === "Never mind");
 
   await prompt(chat).fill("Use tabs");
   await prompt(chat).press("Alt+Enter");
