@@ -156,7 +156,7 @@ def test_no_sessions_are_no_error_and_make_no_file(home: Path, capsys: pytest.Ca
 def test_sessions_are_listed_for_people_and_for_programs(
     home: Path, capsys: pytest.CaptureFixture[str]
 ):
-    session = kept(home, said("hello"), title="Fix \x1b[31mdates", cwd="/work/\udcff")
+    session = kept(home, said("hello"), title="Fix \x1b[31mdates", cwd="/home/me/\udcff")
 
     assert main(["sessions", "list"]) == 0
     line = capsys.readouterr().out
@@ -168,7 +168,7 @@ def test_sessions_are_listed_for_people_and_for_programs(
     assert (listed["id"], listed["title"], listed["cwd"]) == (
         session,
         "Fix \x1b[31mdates",
-        "/work/\udcff",
+        "/home/me/\udcff",
     )
 
 

@@ -49,7 +49,7 @@ async def ids(store: SessionStore, cwd: str | None = None) -> list[SessionId]:
 async def test_what_was_created_is_read_back(store: SessionStore):
     parent = await store.create("/work")
     made = await store.create(
-        "/work/\udcff",
+        "/home/me/\udcff",
         roots=("/a", "/b"),
         title="nul \0 and \ud800",
         model="openai/x",
@@ -119,10 +119,10 @@ async def test_opening_renaming_and_compacting_do_not_make_a_session_newer(store
 
 
 async def test_a_list_keeps_to_the_folder_asked_for(store: SessionStore):
-    there = await store.create("/work/\udcff")
+    there = await store.create("/home/me/\udcff")
     await store.create("/work")
 
-    assert await ids(store, cwd="/work/\udcff") == [there.id]
+    assert await ids(store, cwd="/home/me/\udcff") == [there.id]
 
 
 async def test_pages_show_each_session_once_although_new_ones_come(store: SessionStore):
