@@ -14,26 +14,23 @@ local applied = {}
 ---@type table<string, boolean> by txn: it is in its files
 local is_made = {}
 
+---@return agent.Proposal[] those that are in their files
+local function made()
+  return vim.tbl_filter(function(one)
+    return is_made[one.txn] == true
+  end, applied)
+end
+
 --- Every edit with something left to look at, and its files.
 ---@return fun(): agent.Proposal?, agent.ProposedFile?
 function M.files()
-  return coroutine.wrap(function()
-    for _, one in ipairs(applied) do
-      for _, file in ipairs(is_made[one.txn] and one.files or {}) do
-        coroutine.yield(one, file)
-      end
-    end
-  end)
+  return proposal.files(made())
 end
 
 --- Every place that was not looked at, in the order of edits, files and lines.
 ---@return agent.Place[]
 function M.places()
-  local places = {}
-  for one, file in M.files() do
-    vim.list_extend(places, proposal.places(one, file))
-  end
-  return places
+  return proposal.all_places(made())
 end
 
 --- It stays: no more is said of it.

@@ -90,6 +90,30 @@ function M.places(one, file)
   return places
 end
 
+--- Edits with their files, one file after the other.
+---@param each agent.Proposal[]
+---@return fun(): agent.Proposal?, agent.ProposedFile?
+function M.files(each)
+  return coroutine.wrap(function()
+    for _, one in ipairs(each) do
+      for _, file in ipairs(one.files) do
+        coroutine.yield(one, file)
+      end
+    end
+  end)
+end
+
+--- The places of edits that are not decided, in the order of edits, files and lines.
+---@param each agent.Proposal[]
+---@return agent.Place[]
+function M.all_places(each)
+  local places = {}
+  for one, file in M.files(each) do
+    vim.list_extend(places, M.places(one, file))
+  end
+  return places
+end
+
 --- How many hunks wait, and how many there are.
 ---@param file agent.ProposedFile
 ---@return integer pending, integer all

@@ -32,23 +32,13 @@ end
 --- The edits that wait, and their files.
 ---@return fun(): agent.Proposal?, agent.ProposedFile?
 function M.files()
-  return coroutine.wrap(function()
-    for _, one in ipairs(open) do
-      for _, file in ipairs(one.files) do
-        coroutine.yield(one, file)
-      end
-    end
-  end)
+  return proposal.files(open)
 end
 
 --- Every place that is not decided, in the order of edits, files and lines.
 ---@return agent.Place[]
 function M.pending()
-  local places = {}
-  for one, file in M.files() do
-    vim.list_extend(places, proposal.places(one, file))
-  end
-  return places
+  return proposal.all_places(open)
 end
 
 --- Where the edit of a tool call waits.
