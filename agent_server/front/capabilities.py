@@ -33,6 +33,8 @@ class Capabilities:
     """Answers `edit/apply`."""
     save: bool = False
     """Answers `editor/save`."""
+    reload: bool = False
+    """Answers `editor/reload`."""
     diagnostics: bool = False
     """Answers `editor/diagnostics`."""
     selection: bool = False
@@ -78,6 +80,7 @@ def own_capabilities(declared: object) -> Capabilities:
         edit_proposed=edit.get("proposed") is True,
         edit_apply=edit.get("apply") is True,
         save=editor.get("save") is True,
+        reload=editor.get("reload") is True,
         diagnostics=editor.get("diagnostics") is True,
         selection=editor.get("selection") is True,
         open_files=editor.get("openFiles") is True,

@@ -174,6 +174,11 @@ export interface DocumentSaved {
   readonly saved: boolean;
 }
 
+/** One for each that was named. */
+export interface DocumentsReloaded {
+  readonly documents: readonly ReloadedDocument[];
+}
+
 /** The six public reasons; everything finer is a detail from a closed set. */
 export type DoneReason = "model_stop" | "max_turns" | "user_abort" | "error" | "budget_exceeded" | "loop_detected";
 
@@ -263,6 +268,8 @@ export interface EditStateChanged {
 export interface EditorCapabilities {
   /** Answers `agent/editor/save`. */
   readonly save?: boolean;
+  /** Answers `agent/editor/reload`. */
+  readonly reload?: boolean;
   /** Answers `agent/editor/diagnostics`. */
   readonly diagnostics?: boolean;
   /** Answers `agent/editor/selection`. */
@@ -511,6 +518,21 @@ export interface Range {
   readonly end: Position;
 }
 
+/** Open documents whose file says something else than their text: reload those without unsaved changes.  Never ask anything, never write, and never throw unsaved changes away. */
+export interface ReloadDocuments {
+  readonly sessionId: string;
+  readonly uris: readonly string[];
+}
+
+/** What one document is now. */
+export interface ReloadedDocument {
+  readonly uri: string;
+  /** `modified`: it has unsaved changes and was left alone, which you also show. `unchanged`: its text is the file's, or the file cannot be read. `closed`: you do not have it open (any more). */
+  readonly outcome: "reloaded" | "modified" | "unchanged" | "closed";
+  /** Of the document after the reload: the server waits for the didChange that leads there, for up to 2 s. */
+  readonly version?: number | null;
+}
+
 /** A question to the person, as ACP's `session/request_permission`. */
 export interface RequestPermission {
   readonly sessionId: string;
@@ -750,6 +772,7 @@ export interface ServerRequests {
   "agent/ask": { params: Ask; result: Asked };
   "agent/edit/apply": { params: ApplyEdit; result: EditApplied };
   "agent/editor/save": { params: SaveDocument; result: DocumentSaved };
+  "agent/editor/reload": { params: ReloadDocuments; result: DocumentsReloaded };
   "agent/editor/diagnostics": { params: DiagnosticsRequest; result: DiagnosticsReport };
   "agent/editor/selection": { params: LookAtEditor; result: EditorSelection };
   "agent/editor/openFiles": { params: LookAtEditor; result: EditorFiles };
@@ -782,4 +805,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "e2b8ddc36d16d561";
+export type SchemaHash = "7af6e2a425ba3563";

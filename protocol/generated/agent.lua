@@ -117,6 +117,10 @@
 ---@class agent.protocol.DocumentSaved
 ---@field saved boolean
 
+--- One for each that was named.
+---@class agent.protocol.DocumentsReloaded
+---@field documents agent.protocol.ReloadedDocument[]
+
 --- The six public reasons; everything finer is a detail from a closed set.
 ---@alias agent.protocol.DoneReason "model_stop" | "max_turns" | "user_abort" | "error" | "budget_exceeded" | "loop_detected"
 
@@ -184,6 +188,7 @@
 --- What the server may ask of the editor.
 ---@class agent.protocol.EditorCapabilities
 ---@field save? boolean Answers `agent/editor/save`.
+---@field reload? boolean Answers `agent/editor/reload`.
 ---@field diagnostics? boolean Answers `agent/editor/diagnostics`.
 ---@field selection? boolean Answers `agent/editor/selection`.
 ---@field openFiles? boolean Answers `agent/editor/openFiles`.
@@ -363,6 +368,17 @@
 ---@class agent.protocol.Range
 ---@field start agent.protocol.Position
 ---@field end agent.protocol.Position
+
+--- Open documents whose file says something else than their text: reload those without unsaved changes.  Never ask anything, never write, and never throw unsaved changes away.
+---@class agent.protocol.ReloadDocuments
+---@field sessionId string
+---@field uris string[]
+
+--- What one document is now.
+---@class agent.protocol.ReloadedDocument
+---@field uri string
+---@field outcome "reloaded" | "modified" | "unchanged" | "closed" `modified`: it has unsaved changes and was left alone, which you also show. `unchanged`: its text is the file's, or the file cannot be read. `closed`: you do not have it open (any more).
+---@field version? integer Of the document after the reload: the server waits for the didChange that leads there, for up to 2 s.
 
 --- A question to the person, as ACP's `session/request_permission`.
 ---@class agent.protocol.RequestPermission
@@ -546,6 +562,7 @@
 ---@field ["agent/ask"] { params: agent.protocol.Ask, result: agent.protocol.Asked }
 ---@field ["agent/edit/apply"] { params: agent.protocol.ApplyEdit, result: agent.protocol.EditApplied }
 ---@field ["agent/editor/save"] { params: agent.protocol.SaveDocument, result: agent.protocol.DocumentSaved }
+---@field ["agent/editor/reload"] { params: agent.protocol.ReloadDocuments, result: agent.protocol.DocumentsReloaded }
 ---@field ["agent/editor/diagnostics"] { params: agent.protocol.DiagnosticsRequest, result: agent.protocol.DiagnosticsReport }
 ---@field ["agent/editor/selection"] { params: agent.protocol.LookAtEditor, result: agent.protocol.EditorSelection }
 ---@field ["agent/editor/openFiles"] { params: agent.protocol.LookAtEditor, result: agent.protocol.EditorFiles }

@@ -24,6 +24,8 @@ class EditorCapabilities(Wire):
 
     save: bool = False
     """Answers `agent/editor/save`."""
+    reload: bool = False
+    """Answers `agent/editor/reload`."""
     diagnostics: bool = False
     """Answers `agent/editor/diagnostics`."""
     selection: bool = False

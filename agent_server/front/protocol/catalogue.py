@@ -34,10 +34,12 @@ from agent_server.front.protocol.editor import (
     DiagnosticsRequest,
     DiffOpened,
     DocumentSaved,
+    DocumentsReloaded,
     EditorFiles,
     EditorSelection,
     LookAtEditor,
     OpenDiff,
+    ReloadDocuments,
     SaveDocument,
 )
 from agent_server.front.protocol.edits import (
@@ -169,6 +171,14 @@ METHODS: tuple[Method, ...] = (
     Method("agent/edit/state", "server", EditStateChanged, capability="edit.proposed"),
     Method("agent/edit/apply", "server", ApplyEdit, EditApplied, "edit.apply", acp=False),
     Method("agent/editor/save", "server", SaveDocument, DocumentSaved, "editor.save", acp=False),
+    Method(
+        "agent/editor/reload",
+        "server",
+        ReloadDocuments,
+        DocumentsReloaded,
+        "editor.reload",
+        acp=False,
+    ),
     Method(
         "agent/editor/diagnostics",
         "server",

@@ -18,6 +18,33 @@ class DocumentSaved(Wire):
     saved: bool
 
 
+class ReloadDocuments(Wire):
+    """Open documents whose file says something else than their text: reload those without unsaved changes.
+
+    Never ask anything, never write, and never throw unsaved changes away.
+    """
+
+    session_id: str
+    uris: tuple[str, ...]
+
+
+class ReloadedDocument(Wire):
+    """What one document is now."""
+
+    uri: str
+    outcome: Literal["reloaded", "modified", "unchanged", "closed"]
+    """`modified`: it has unsaved changes and was left alone, which you also show. `unchanged`: its text is the file's,
+    or the file cannot be read. `closed`: you do not have it open (any more)."""
+    version: int | None = None
+    """Of the document after the reload: the server waits for the didChange that leads there, for up to 2 s."""
+
+
+class DocumentsReloaded(Wire):
+    """One for each that was named."""
+
+    documents: tuple[ReloadedDocument, ...]
+
+
 class LookAtEditor(Wire):
     """Asks what the person has before them, as a turn begins."""
 

@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "e2b8ddc36d16d561";
+export const SCHEMA_HASH = "7af6e2a425ba3563";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -196,6 +196,11 @@ export interface DocumentSaved {
   readonly saved: boolean;
 }
 
+/** One for each that was named. */
+export interface DocumentsReloaded {
+  readonly documents: readonly ReloadedDocument[];
+}
+
 /** The six public reasons; everything finer is a detail from a closed set. */
 export type DoneReason = "model_stop" | "max_turns" | "user_abort" | "error" | "budget_exceeded" | "loop_detected";
 
@@ -286,6 +291,8 @@ export interface EditStateChanged {
 export interface EditorCapabilities {
   /** Answers `agent/editor/save`. */
   readonly save?: boolean;
+  /** Answers `agent/editor/reload`. */
+  readonly reload?: boolean;
   /** Answers `agent/editor/diagnostics`. */
   readonly diagnostics?: boolean;
   /** Answers `agent/editor/selection`. */
@@ -535,6 +542,24 @@ export interface Range {
   readonly end: Position;
 }
 
+/** Open documents whose file says something else than their text: reload those without unsaved changes.
+
+Never ask anything, never write, and never throw unsaved changes away. */
+export interface ReloadDocuments {
+  readonly sessionId: string;
+  readonly uris: readonly string[];
+}
+
+/** What one document is now. */
+export interface ReloadedDocument {
+  readonly uri: string;
+  /** `modified`: it has unsaved changes and was left alone, which you also show. `unchanged`: its text is the file's,
+or the file cannot be read. `closed`: you do not have it open (any more). */
+  readonly outcome: "reloaded" | "modified" | "unchanged" | "closed";
+  /** Of the document after the reload: the server waits for the didChange that leads there, for up to 2 s. */
+  readonly version?: number | null;
+}
+
 /** A question to the person, as ACP's `session/request_permission`. */
 export interface RequestPermission {
   readonly sessionId: string;
@@ -779,6 +804,7 @@ export interface ServerRequests {
   readonly "agent/ask": { readonly params: Ask; readonly result: Asked };
   readonly "agent/edit/apply": { readonly params: ApplyEdit; readonly result: EditApplied };
   readonly "agent/editor/save": { readonly params: SaveDocument; readonly result: DocumentSaved };
+  readonly "agent/editor/reload": { readonly params: ReloadDocuments; readonly result: DocumentsReloaded };
   readonly "agent/editor/diagnostics": { readonly params: DiagnosticsRequest; readonly result: DiagnosticsReport };
   readonly "agent/editor/selection": { readonly params: LookAtEditor; readonly result: EditorSelection };
   readonly "agent/editor/openFiles": { readonly params: LookAtEditor; readonly result: EditorFiles };
