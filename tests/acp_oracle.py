@@ -56,6 +56,8 @@ class Oracle:
     _used_ids: set[Any] = field(default_factory=set)
     _capabilities: Message = field(default_factory=dict)
     _sessions: set[str] = field(default_factory=set)
+    _resumed: set[str] = field(default_factory=set)
+    """Those that a client of ours resumed and that have not run a turn since."""
     _calls: dict[tuple[str, str], str] = field(default_factory=dict)
     """Status by session and call id."""
     _steered: set[str] = field(default_factory=set)
@@ -73,6 +75,12 @@ class Oracle:
                 self._capabilities = message["params"].get("clientCapabilities") or {}
             if message["method"] in ("session/load", "session/resume"):
                 self._sessions.add(message["params"].get("sessionId"))
+            if message["method"] == "session/prompt":
+                self._resumed.discard(message["params"].get("sessionId"))
+            if message["method"] == "session/resume" and _at(
+                self._capabilities, "_meta", "agent-server"
+            ):
+                self._resumed.add(message["params"].get("sessionId"))
             if message["method"] == "session/load":
                 self._forget_calls(message["params"].get("sessionId"))
             if message["method"] == f"{OURS}session/steer":
@@ -195,14 +203,16 @@ class Oracle:
         self._terms((update.get("_meta") or {}).get("agent-server", {}), message)
         if session not in self._sessions:
             self._violation("update before the session's response (rule 14)", message)
-        quiet = kind in QUIET_UPDATES
+        # A client of ours hears after a resume how calls ended that it saw begin.
+        cut_off = session in self._resumed and update.get("status") in ENDED
+        quiet = kind in QUIET_UPDATES or cut_off
         if not quiet and not self._turn_runs(session) and not self._open("session/load", session):
             self._violation(f"{kind} outside a turn (rule 17)", message)
         if kind == "notice" and not _at(self._capabilities, "session", "notices"):
             self._violation("notice to a client that has none", message)
         if kind == "notice" and self._open("session/load", session):
             self._violation("notice in a replay (rule 15)", message)
-        if kind in ("tool_call", "tool_call_update"):
+        if kind in ("tool_call", "tool_call_update") and not cut_off:
             self._call(session, update, message)
 
     def _call(self, session: str, update: Message, message: Message) -> None:

@@ -59,6 +59,18 @@ class Touch:
     after: Content | None
 
 
+@frozen
+class KeptDecision:
+    """What the user decided about one part of a transaction before all of it was decided."""
+
+    path: str
+    hunk: str | None
+    """None: a file that is decided whole."""
+    accept: bool
+    edited: str | None = None
+    """Hash of the text that the user wants instead: the name of its blob."""
+
+
 Kind = Literal["call", "restore", "revert"]
 
 
@@ -96,6 +108,10 @@ class Line:
     """Why, in a sentence."""
     gated: bool = False
     """With `approved`: the person was asked."""
+    decisions: tuple[KeptDecision, ...] | None = None
+    """All that was decided so far, while something is undecided. None: as in the line before."""
+    waits: bool = False
+    """With `abandoned`: nobody decided, and the user still may."""
 
 
 @frozen
@@ -112,6 +128,8 @@ class Transaction:
     turn: TurnId | None = None
     message: str | None = None
     gated: bool = False
+    decisions: tuple[KeptDecision, ...] = ()
+    waits: bool = False
     begun: int | None = None
     """Position in the journal of the first `applying`; None when nothing was ever about to change."""
     begun_at: datetime | None = None
@@ -181,6 +199,8 @@ def grown(transaction: Transaction | None, line: Line, position: int) -> Transac
         turn=line.turn or transaction.turn,
         message=line.message,
         gated=transaction.gated or line.gated,
+        decisions=transaction.decisions if line.decisions is None else line.decisions,
+        waits=line.waits,
         begun=position if begins else transaction.begun,
         begun_at=line.at if begins else transaction.begun_at,
     )

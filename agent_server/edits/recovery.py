@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from agent_server.edits.apply import Terms, apply
 from agent_server.edits.checkpoint_targets import Seen, changes_to, target
-from agent_server.edits.journal import FileRecord, Transaction
+from agent_server.edits.journal import Cause, FileRecord, Transaction
 from agent_server.edits.proposal import new_proposal
 from agent_server.edits.recovery_files import Found, clear, compare
 from agent_server.edits.transaction import Transactions
@@ -45,14 +45,27 @@ async def recover(transactions: Transactions, answered: IsAnswered) -> tuple[Rec
         StoreFailure: the journal could not be read or kept.
     """
     recovered: list[Recovered] = []
-    for transaction in await transactions.all():
+    known = await transactions.all()
+    for place, transaction in enumerate(known):
         if transaction.state in UNSETTLED:
             recovered.append(await settle(transactions, transaction))
         elif transaction.state in PENDING and not _is_refused(transaction, answered):
-            now = await transactions.move(transaction.txn, "abandoned")
+            waits = not any(_reviews(later) for later in known[place + 1 :])
+            now = await transactions.move(transaction.txn, "abandoned", waits=waits)
             recovered.append(Recovered(now, transaction.state, transaction.files))
     await tidy(transactions, answered)
     return tuple(recovered)
+
+
+async def waiting(transactions: Transactions) -> tuple[Transaction, ...]:
+    """Those that were left open and that the user may still decide.
+
+    Raises:
+        StoreFailure: the journal could not be read.
+    """
+    known = await transactions.all()
+    taken_up = {one.cause.of for one in known if one.cause.kind == "call"}
+    return tuple(one for one in known if one.waits and one.txn not in taken_up)
 
 
 async def tidy(transactions: Transactions, answered: IsAnswered) -> None:
@@ -121,6 +134,12 @@ async def _take_back(
     terms = Terms(title, author="person", forms=changes.forms)
     outcomes = await apply(transactions.documents, proposal, accept_all(proposal), terms)
     return all(outcome.state == "applied" for outcome in outcomes)
+
+
+def _reviews(transaction: Transaction) -> bool:
+    """Whether it is an open review of a turn: what was staged before is part of it."""
+    cause = transaction.cause
+    return transaction.state in PENDING and cause == Cause("call", cause.title)
 
 
 def _is_refused(transaction: Transaction, answered: IsAnswered) -> bool:

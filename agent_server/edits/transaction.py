@@ -36,7 +36,7 @@ from agent_server.edits.transaction_states import check, state_of
 from agent_server.frozen import frozen, mutable
 from agent_server.loop.errors import EditRefused
 from agent_server.loop.model import CallKey, SessionId, TurnId
-from agent_server.loop.proposal import EditState, FileChange, Proposal, Resolution
+from agent_server.loop.proposal import EditState, FileChange, PartDecision, Proposal, Resolution
 
 
 @frozen
@@ -141,6 +141,21 @@ class Transactions:
             cause = replace(cause, call=self._behalf.call, agent=self._behalf.agent)
         await self.move(proposal.txn, "proposed", files=files, cause=cause)
 
+    async def keep_decisions(self, txn: str, decisions: Sequence[PartDecision]) -> None:
+        """Write down what was decided so far, while something is undecided; nothing when nobody is asked any more.
+
+        Raises:
+            StoreFailure: it was not kept.
+        """
+        transaction = await self.find(txn)
+        if transaction is None or not (transaction.state == "proposed" or transaction.waits):
+            return
+        kept = await to_thread.run_sync(record.kept, decisions, self.blobs)
+        line = Line(
+            txn, 0, transaction.state, self._clock(), decisions=kept, waits=transaction.waits
+        )
+        await self.write(line, since=transaction.state)
+
     async def apply(
         self, proposal: Proposal, resolution: Resolution, approval: Approval
     ) -> Applied:
@@ -174,13 +189,16 @@ class Transactions:
         message: str | None = None,
         cause: Cause | None = None,
         since: EditState | None = None,
+        waits: bool = False,
     ) -> Transaction:
         """Write down one change of state and give the transaction as it is then; with `since`, only from that state.
 
         Raises:
             StoreFailure: it was not kept.
         """
-        line = Line(txn, 0, state, self._clock(), files=files, message=message, cause=cause)
+        line = Line(
+            txn, 0, state, self._clock(), files=files, message=message, cause=cause, waits=waits
+        )
         await self.write(line, since=since)
         return (await self._load())[txn]
 

@@ -10,11 +10,11 @@ from agent_server.edits.encodings import UTF8
 from agent_server.edits.files import FileText, Form
 from agent_server.edits.fit import Fitted
 from agent_server.edits.hashes import bytes_hash, content_hash
-from agent_server.edits.journal import Blobs, Content, FileRecord, Transaction
+from agent_server.edits.journal import Blobs, Content, FileRecord, KeptDecision, Transaction
 from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.text.hunks import hunks
 from agent_server.loop.errors import EditRefused
-from agent_server.loop.proposal import FileChange, Proposal
+from agent_server.loop.proposal import FileChange, PartDecision, Proposal
 
 
 def asked(change: FileChange, blobs: Blobs) -> FileRecord:
@@ -97,6 +97,37 @@ def proposal_of(transaction: Transaction, blobs: Blobs) -> Proposal:
         transaction.txn,
         tuple(change_of(file, blobs) for file in transaction.files),
         transaction.revision,
+    )
+
+
+def kept(decisions: Sequence[PartDecision], blobs: Blobs) -> tuple[KeptDecision, ...]:
+    """Decisions as the journal has them, the user's own texts kept.
+
+    Raises:
+        StoreFailure: a text was not kept.
+    """
+    return tuple(
+        KeptDecision(
+            one.path,
+            one.hunk,
+            one.accept,
+            None if one.edited_text is None else blobs.put(one.edited_text),
+        )
+        for one in decisions
+    )
+
+
+def decisions_of(transaction: Transaction, blobs: Blobs) -> tuple[PartDecision, ...]:
+    """What had been decided of a transaction that was left open.
+
+    Raises:
+        StoreFailure: a text is not there any more.
+    """
+    return tuple(
+        PartDecision(
+            one.path, one.hunk, one.accept, None if one.edited is None else blobs.get(one.edited)
+        )
+        for one in transaction.decisions
     )
 
 

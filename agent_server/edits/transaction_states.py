@@ -7,7 +7,7 @@ from agent_server.loop.proposal import EditState
 
 FOLLOWS: Mapping[EditState | None, frozenset[EditState]] = {
     None: frozenset({"proposed"}),  # a draft is in no journal
-    "proposed": frozenset({"approved", "rejected", "failed", "abandoned"}),
+    "proposed": frozenset({"proposed", "approved", "rejected", "failed", "abandoned"}),
     "approved": frozenset({"applying", "conflict", "failed", "rejected", "abandoned"}),
     "applying": frozenset({"applying", "verifying", "applied", "conflict", "failed", "abandoned"}),
     "verifying": frozenset({"applying", "applied", "conflict", "failed", "abandoned"}),
@@ -17,7 +17,7 @@ FOLLOWS: Mapping[EditState | None, frozenset[EditState]] = {
     "conflict": frozenset(),
     "failed": frozenset(),
     "reverted": frozenset(),
-    "abandoned": frozenset(),
+    "abandoned": frozenset({"abandoned"}),  # more was decided of it, or all
 }
 
 UNSETTLED: frozenset[EditState] = frozenset({"applying", "verifying"})

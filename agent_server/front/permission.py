@@ -52,7 +52,7 @@ async def request_permission(
     except RemoteError as error:
         return Answer("cancelled" if error.code == REQUEST_CANCELLED else "reject", by="error")
     except ConnectionClosed:
-        return Answer("cancelled", by="disconnect")
+        return Answer("cancelled", by="disconnect", left_open=True)
     return read_answer(reply, {str(option["optionId"]): kind for option, kind in options})
 
 

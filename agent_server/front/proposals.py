@@ -7,7 +7,7 @@ nothing of it.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import anyio
@@ -23,7 +23,7 @@ from agent_server.loop.action import Answer, Question, Scope
 from agent_server.loop.errors import ClientMistake, StaleRevision
 from agent_server.loop.events import EditChanged
 from agent_server.loop.model import SessionId, TurnId
-from agent_server.loop.proposal import Proposal
+from agent_server.loop.proposal import PartDecision, Proposal
 
 KEPT = 32
 """Decided proposals whose texts can still be fetched: a client may look at a diff right after deciding it."""
@@ -36,6 +36,10 @@ class Proposals:
         self._version_of = version_of
         self._entries: OrderedDict[str, ShownEdit] = OrderedDict()
         """By txn, oldest first."""
+        self.keep: Callable[[SessionId, str, Sequence[PartDecision]], Awaitable[None]] = (
+            _keep_nothing
+        )
+        """Writes down what was decided so far of an edit."""
         self.moved: Callable[[], None] = lambda: None
         """Called when an edit was proposed, decided on in part or in whole, or changed its state."""
 
@@ -64,14 +68,13 @@ class Proposals:
     # ---- the session asks ------------------------------------------------------------------------------
 
     async def ask(self, stream: Stream, question: Question, *, turn: TurnId) -> Answer:
-        """Show the question's proposal and wait. Cancelling the wait rejects it and says so."""
+        """Show the question's proposal and wait. Cancelling the wait withdraws it; who cancels says what it is then."""
         entry = self.open(stream.session, question, turn)
         self._show(stream, entry)
         try:
             await entry.decided.wait()
         except anyio.get_cancelled_exc_class():
-            if self.withdraw(entry):
-                self._tell(stream, entry, EditChanged(turn, entry.proposal, "rejected"))
+            self.withdraw(entry)
             raise
         return entry.answer or Answer("reject")
 
@@ -88,7 +91,6 @@ class Proposals:
         """Nobody waits for the decision any more; whether it was still open."""
         if entry.answer is not None:
             return False
-        entry.verdicts.add([Verdict(accept=False)])
         entry.settle(Answer("cancelled"))
         entry.state = "rejected"
         self.moved()
@@ -138,6 +140,12 @@ class Proposals:
         entry.verdicts.add(verdicts)
         state = self._weigh(entry, remember, feedback)
         return {"txn": txn, "revision": entry.revision, "state": state}
+
+    async def keep_decisions(self, txn: str) -> None:
+        """Write down what was decided so far of an edit, while something is undecided."""
+        entry = self.find(txn)
+        if entry.answer is None:
+            await self.keep(entry.session, txn, entry.verdicts.parts)
 
     def finish(self, entry: ShownEdit, *, accept: bool) -> None:
         """Decide everything of an edit that is still undecided; nothing when nothing is."""
@@ -233,8 +241,14 @@ class Proposals:
         entry = self._remember(ShownEdit(stream.session, event.proposal, appearance=appearance))
         if event.state == "abandoned":
             entry.take_up = partial(take_up, event.proposal)
+            entry.verdicts.restore(event.decided)
         else:
             entry.answer = Answer("reject", by="the server stopped")
         entry.state = event.state
         state = self._state(stream, entry, event)
         return stream.own_follow_up("edit/state", state)
+
+
+async def _keep_nothing(session: SessionId, txn: str, decisions: Sequence[PartDecision]) -> None:
+    """For a client whose decisions nobody keeps."""
+    del session, txn, decisions

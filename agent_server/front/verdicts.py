@@ -6,7 +6,13 @@ from typing import Literal
 from agent_server.front.uris import path_of
 from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake
-from agent_server.loop.proposal import FileChange, FileDecision, Proposal, Resolution
+from agent_server.loop.proposal import (
+    FileChange,
+    FileDecision,
+    PartDecision,
+    Proposal,
+    Resolution,
+)
 
 
 @frozen
@@ -59,6 +65,24 @@ class Verdicts:
         """The same for everything that nothing was said about."""
         for unit in self._units(self._proposal.files):
             self._said.setdefault(unit, accept)
+
+    @property
+    def parts(self) -> tuple[PartDecision, ...]:
+        """What was decided so far, to be kept."""
+        return tuple(
+            PartDecision(path, hunk, accept, self._edited.get(path))
+            for (path, hunk), accept in self._said.items()
+        )
+
+    def restore(self, parts: Sequence[PartDecision]) -> None:
+        """Begin with decisions that were kept; those about what the proposal does not have are left out."""
+        units = set(self._units(self._proposal.files))
+        for part in parts:
+            if (part.path, part.hunk) not in units:
+                continue
+            self._said[part.path, part.hunk] = part.accept
+            if part.edited_text is not None:
+                self._edited[part.path] = part.edited_text
 
     def is_open(self, path: str, hunk: str) -> bool:
         """Whether nothing was said about a hunk of an edited file."""

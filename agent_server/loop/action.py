@@ -84,6 +84,8 @@ class Answer:
     feedback: str | None = None
     """Words for the model."""
     by: str = field(default="person")
+    left_open: bool = False
+    """With `cancelled`: nobody decided, because the client went away. What was asked may be decided later."""
 
     @property
     def allows(self) -> bool:

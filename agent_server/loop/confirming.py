@@ -1,11 +1,16 @@
 """Confirming: one question to the person, and what each answer means."""
 
+from contextlib import suppress
+
+import anyio
+
 from agent_server.loop.action import Answer, Question
 from agent_server.loop.batch import settle
+from agent_server.loop.errors import StoreFailure
 from agent_server.loop.events import CallFinished, CallPending, ConfirmationRequired
 from agent_server.loop.model import DoneReason, ToolResult
 from agent_server.loop.proposal import Proposal, Resolution
-from agent_server.loop.reviewing import reviewed, show_decision
+from agent_server.loop.reviewing import reviewed, show_decision, show_left_open
 from agent_server.loop.states import (
     Approved,
     CallGate,
@@ -37,7 +42,10 @@ async def _call(t: Turn, gate: CallGate, question: Question) -> State:
 
     So does a no, where the settings say so; one with words is an answer to the model, which always goes on.
     """
-    answer = await t.gate.approver.ask(question)
+    answer = await _asked(t, gate, question)
+    if answer.left_open:
+        await _leave_open(t, gate, "the client went away")
+        return Done(DoneReason.USER_ABORT, "shutdown")
     await t.gate.policy.remember(question, answer)
     proposal = gate.prepared.proposal
     if answer.allows and (answer.resolution is None or answer.resolution.accepts_anything):
@@ -50,6 +58,28 @@ async def _call(t: Turn, gate: CallGate, question: Question) -> State:
     if answer.kind == "cancelled" or (t.limits.stop_on_deny and not answer.feedback):
         return Done(DoneReason.USER_ABORT, "approval_cancelled")
     return Executing(gate.number)
+
+
+async def _asked(t: Turn, gate: CallGate, question: Question) -> Answer:
+    """The answer; a question that is open when the session is closed was not decided by anybody."""
+    try:
+        return await t.gate.approver.ask(question)
+    except anyio.get_cancelled_exc_class():
+        if t.root.control.abort == "shutdown":
+            with anyio.CancelScope(shield=True), suppress(StoreFailure):
+                await _leave_open(t, gate, "the session was closed")
+        elif gate.prepared.proposal is not None:
+            show_decision(t, gate.prepared.proposal, "rejected", Resolution(()))
+        raise
+
+
+async def _leave_open(t: Turn, gate: CallGate, cause: str) -> None:
+    """Settle the call as not run; its edit stays in the journal as it was asked about, and can be decided later."""
+    if gate.prepared.proposal is not None:
+        show_left_open(t, gate.prepared.proposal)
+    text = f"not run: the question was open when {cause}"
+    result = ToolResult(False, text, code="interrupted", summary="not run")
+    await settle(t, gate.call, result, "none")
 
 
 async def _loop(t: Turn, gate: LoopGate, question: Question) -> State:

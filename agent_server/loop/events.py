@@ -22,7 +22,7 @@ from agent_server.loop.model import (
     TurnId,
     Usage,
 )
-from agent_server.loop.proposal import EditState, HunkState, Proposal
+from agent_server.loop.proposal import EditState, HunkState, PartDecision, Proposal
 
 StateName = Literal["thinking", "streaming", "executing", "confirming", "compacting", "done"]
 
@@ -148,6 +148,8 @@ class EditChanged:
     """The call under which a client knows it, when that is not the call it was proposed for (a sub-agent's)."""
     hashes: tuple[tuple[str, str], ...] = ()
     """(path, content hash) of each text that it left behind; none unless it is applied."""
+    decided: tuple[PartDecision, ...] = ()
+    """What the user had decided of it when it was left open."""
 
 
 @frozen

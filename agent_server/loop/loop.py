@@ -104,7 +104,7 @@ async def end(t: Turn, done: Done) -> None:
     with anyio.CancelScope(shield=True):
         try:
             await settle_rest(t, done)
-            await give_up(t)
+            await give_up(t, done)
             await t.log.append(TurnEndEntry(t.id, done.reason, done.detail, t.usage, message))
         except StoreFailure as failure:
             message = message or str(failure)

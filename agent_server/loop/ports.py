@@ -260,8 +260,12 @@ class Staging(Protocol):
         """
         ...
 
-    async def release(self, turn: TurnId, emit: Callable[[Event], None], why: str) -> None:
+    async def release(
+        self, turn: TurnId, emit: Callable[[Event], None], why: str, *, left_open: bool = False
+    ) -> None:
         """Stage nothing any more: reviewed and applied, or given up. Nothing on disk changes.
+
+        With `left_open` nobody decided: what was asked about, or else each staged edit, may be decided later.
 
         Raises:
             StoreFailure: that could not be written down; it is forgotten all the same.
@@ -278,9 +282,11 @@ class NoStaging:
     async def review(self) -> Prepared | None:
         """None."""
 
-    async def release(self, turn: TurnId, emit: Callable[[Event], None], why: str) -> None:
+    async def release(
+        self, turn: TurnId, emit: Callable[[Event], None], why: str, *, left_open: bool = False
+    ) -> None:
         """There is nothing."""
-        del turn, emit, why
+        del turn, emit, why, left_open
 
 
 class Log(Protocol):

@@ -63,6 +63,18 @@ class FileDecision:
 
 
 @frozen
+class PartDecision:
+    """What the user decided about one part of a proposal, while other parts may be undecided."""
+
+    path: str
+    hunk: str | None
+    """None: a file that is decided whole."""
+    accept: bool
+    edited_text: str | None = None
+    """The whole text of the file that the user wants instead."""
+
+
+@frozen
 class Resolution:
     """The person's decision on a proposal, complete: a file that is not named is rejected."""
 

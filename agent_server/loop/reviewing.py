@@ -82,20 +82,30 @@ async def reviewed(t: Turn, gate: ReviewGate, question: Question) -> State:
         answer = await t.gate.approver.ask(question)
         if answer.kind != "cancelled":
             result = await _decided(t, gate, answer)
+    except anyio.get_cancelled_exc_class():
+        if prepared.proposal is not None and t.root.control.abort == "shutdown":
+            show_left_open(t, prepared.proposal)
+        elif prepared.proposal is not None:
+            show_decision(t, prepared.proposal, "rejected", Resolution(()))
+        raise
     finally:
         t.emit(CallFinished(t.id, gate.key, "review", result, "confirmed" if result.ok else "none"))
     return await _next(t, gate, answer, made=result.code != "denied")
 
 
-async def give_up(t: Turn) -> None:
+async def give_up(t: Turn, done: Done) -> None:
     """At the end of a turn: what was not reviewed is never applied, and the model hears of it with the next prompt.
+
+    When the session was closed meanwhile nobody decided, and the user may do so later.
 
     Raises:
         StoreFailure: that could not be written down.
     """
     if not t.gate.staging.holds:
         return
-    await t.gate.staging.release(t.id, t.emit, "the turn ended before it was reviewed")
+    left_open = done.detail == "shutdown"
+    why = "the turn ended before it was reviewed"
+    await t.gate.staging.release(t.id, t.emit, why, left_open=left_open)
     await t.log.append(UserEntry(t.id, (Text(GIVEN_UP),), "nudge"))
 
 
@@ -142,7 +152,8 @@ async def _made(t: Turn, gate: ReviewGate, answer: Answer) -> ToolResult:
 
 async def _next(t: Turn, gate: ReviewGate, answer: Answer, *, made: bool) -> State:
     if answer.kind == "cancelled":
-        return Done(DoneReason.USER_ABORT, "approval_cancelled")
+        detail = "shutdown" if answer.left_open else "approval_cancelled"
+        return Done(DoneReason.USER_ABORT, detail)
     denied = not answer.allows and not answer.feedback
     if denied and t.limits.stop_on_deny and isinstance(gate.then, Executing):
         return Done(DoneReason.USER_ABORT, "approval_cancelled")
@@ -162,6 +173,14 @@ def show_decision(
 ) -> None:
     """Tell what the person decided about an edit."""
     t.emit(EditChanged(t.id, proposal, state, tuple(_hunk_states(proposal, resolution))))
+
+
+def show_left_open(t: Turn, proposal: Proposal) -> None:
+    """Tell that nobody waits for the decision any more, though it can be made later."""
+    hunks: tuple[tuple[str, str, HunkState], ...] = tuple(
+        (f.path, h.id, "pending") for f in proposal.files for h in f.hunks
+    )
+    t.emit(EditChanged(t.id, proposal, "abandoned", hunks))
 
 
 def _hunk_states(

@@ -22,8 +22,15 @@ from agent_server.loop.errors import (
     StoreFailure,
 )
 from agent_server.loop.events import EditChanged, Notice
-from agent_server.loop.model import AsideEntry, CallKey, ResultEntry, StartedEntry, TurnId
-from agent_server.loop.proposal import HunkState, Proposal
+from agent_server.loop.model import (
+    AsideEntry,
+    CallKey,
+    ResultEntry,
+    StartedEntry,
+    TurnEndEntry,
+    TurnId,
+)
+from agent_server.loop.proposal import HunkState, PartDecision, Proposal
 from agent_server.session.edits_reopened import Reopened, reopened
 from agent_server.session.places import not_covered
 from agent_server.session.session import Session
@@ -127,6 +134,16 @@ class SessionEdits:
         at = next((i for i, e in enumerate(entries) if e.turn == rewound.turn), len(entries))
         return not_covered(entries, at, self._session.tools)
 
+    async def keep_decisions(self, txn: str, decisions: Sequence[PartDecision]) -> None:
+        """Write down what the user decided so far of an edit that still waits for the rest.
+
+        Raises:
+            StoreFailure: it was not kept.
+        """
+        transactions = await self._transactions()
+        if transactions is not None and self._session.read_only is None:
+            await transactions.keep_decisions(txn, decisions)
+
     async def tidy(self) -> None:
         """At the end of a turn: refused proposals become `rejected`, edits that are done with `committed`."""
         transactions = await self._transactions()
@@ -178,10 +195,18 @@ class SessionEdits:
         return transactions
 
     def _answered(self, call: CallKey) -> bool:
-        return any(
-            isinstance(entry, ResultEntry) and entry.key == call and entry.result.code != STAGED
-            for entry in reversed(self._session.entries)
-        )
+        """Whether the call has a result that says what became of its edit.
+
+        That it was interrupted because the session was closed says nothing: nobody had decided.
+        """
+        closed: set[TurnId] = set()
+        for entry in reversed(self._session.entries):
+            if isinstance(entry, TurnEndEntry) and entry.detail == "shutdown":
+                closed.add(entry.turn)
+            if isinstance(entry, ResultEntry) and entry.key == call:
+                open_then = entry.result.code == "interrupted" and entry.turn in closed
+                return entry.result.code != STAGED and not open_then
+        return False
 
     async def _tell_of(
         self, transactions: Transactions, txn: str, rewound: Rewound, part: Part

@@ -5,14 +5,15 @@ from dataclasses import field, replace
 
 from anyio import to_thread
 
-from agent_server.edits.recovery import Recovered
+from agent_server.edits.journal import KeptDecision, Transaction
+from agent_server.edits.recovery import Recovered, waiting
 from agent_server.edits.transaction import Transactions
-from agent_server.edits.transaction_record import proposal_of
+from agent_server.edits.transaction_record import decisions_of, proposal_of
 from agent_server.edits.transaction_states import UNSETTLED
 from agent_server.frozen import frozen
 from agent_server.loop.events import EditChanged, Notice
 from agent_server.loop.model import CallKey, Effect, ToolResult, TurnId
-from agent_server.loop.proposal import EditState, HunkState
+from agent_server.loop.proposal import HunkState
 
 
 @frozen
@@ -41,7 +42,14 @@ async def reopened(
     Raises:
         StoreFailure: a text of a proposal cannot be read.
     """
-    events = [await _event(transactions, one) for one in found]
+    open_now = await waiting(transactions)
+    closed = {one.txn for one in open_now}
+    events = [
+        await _event(transactions, replace(one.transaction, files=one.files))
+        for one in found
+        if one.transaction.txn not in closed
+    ]
+    events += [await _event(transactions, one) for one in open_now]
     notices = [_notice(one) for one in found if one.was in UNSETTLED]
     results: dict[CallKey, tuple[ToolResult, Effect]] = {}
     delegated: dict[CallKey, list[Recovered]] = {}
@@ -57,28 +65,44 @@ async def reopened(
     return Reopened(tuple(notices), results, tuple(events))
 
 
-async def _event(transactions: Transactions, found: Recovered) -> EditChanged:
-    transaction = replace(found.transaction, files=found.files)
+async def _event(transactions: Transactions, transaction: Transaction) -> EditChanged:
     proposal = await to_thread.run_sync(proposal_of, transaction, transactions.blobs)
-    state = found.transaction.state
-    each = _hunk_state(state)
+    decided = await to_thread.run_sync(decisions_of, transaction, transactions.blobs)
     hunks: tuple[tuple[str, str, HunkState], ...] = tuple(
-        (f.path, h.id, each) for f in proposal.files for h in f.hunks
+        (f.path, h.id, _hunk_state(transaction, f.path, h.id))
+        for f in proposal.files
+        for h in f.hunks
     )
-    turn = transaction.turn or TurnId("")
-    message, hashes = found.transaction.message, transaction.hashes
-    call = transaction.cause.call
-    return EditChanged(turn, proposal, state, hunks, message, key=call, hashes=hashes)
+    return EditChanged(
+        transaction.turn or TurnId(""),
+        proposal,
+        transaction.state,
+        hunks,
+        transaction.message,
+        key=transaction.cause.call,
+        hashes=transaction.hashes,
+        decided=decided,
+    )
 
 
-def _hunk_state(state: EditState) -> HunkState:
-    match state:
+def _hunk_state(transaction: Transaction, path: str, hunk: str) -> HunkState:
+    match transaction.state:
+        case "abandoned" if transaction.waits:
+            return _decided_state(transaction.decisions, path, hunk)
         case "applied":
             return "applied"
         case "conflict":
             return "conflict"
         case _:
             return "rejected"
+
+
+def _decided_state(decisions: Sequence[KeptDecision], path: str, hunk: str) -> HunkState:
+    """What was decided of a hunk, alone or with its file."""
+    for one in decisions:
+        if one.path == path and one.hunk in (hunk, None):
+            return "accepted" if one.accept else "rejected"
+    return "pending"
 
 
 def _notice(found: Recovered) -> Notice:

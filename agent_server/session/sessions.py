@@ -1,7 +1,7 @@
 """All sessions of this process: made, loaded, forked, listed, closed, deleted; one actor each in one task group."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from types import TracebackType
@@ -21,8 +21,9 @@ from agent_server.loop.errors import (
     UnknownSession,
 )
 from agent_server.loop.model import SessionId
-from agent_server.loop.proposal import Proposal
+from agent_server.loop.proposal import PartDecision, Proposal
 from agent_server.session.chores import collected, taken_up, tidied
+from agent_server.session.edits import SessionEdits
 from agent_server.session.folders import Folders, usable
 from agent_server.session.keeping import Keeping
 from agent_server.session.opening import Opening, moved, opened
@@ -207,6 +208,18 @@ class Sessions:
         """Beside everything else: do what the person decided about an edit that a dead process had left open."""
         if self._group is not None:
             self._group.start_soon(taken_up, session, left, answer)
+
+    async def keep_decisions(
+        self, session_id: SessionId, txn: str, decisions: Sequence[PartDecision]
+    ) -> None:
+        """Write down what the user decided so far of an edit that waits for the rest; a decision counts all the same."""
+        session = self._open.get(session_id)
+        if session is None:
+            return
+        try:
+            await SessionEdits(session).keep_decisions(txn, decisions)
+        except StoreFailure as failure:
+            log.warning("edit %s: what was decided of it was not kept: %s", txn, failure)
 
     # ---- keeping it together ---------------------------------------------------------------------------------
 

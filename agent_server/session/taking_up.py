@@ -49,13 +49,23 @@ async def take_up(session: Session, left: Proposal, answer: Answer) -> None:
     wanted = decided(left, answer.resolution or accept_all(left)) if answer.allows else {}
     changes = [change for change in wanted.values() if change is not None]
     if not changes:
+        await _close(transactions, left.txn)
         await _say(session, f"rejected {title}", "", answer)
         session.emit(EditChanged(NO_TURN, left, "abandoned", message="rejected"))
         return
     new = new_proposal(*changes)
     made = await _made(transactions, kit.policy, new, Cause("call", title, of=left.txn))
+    if isinstance(made, str):
+        await _close(transactions, left.txn)
     await _say(session, f"accepted {title}", _outcome(made), answer)
     _tell(session, new, left, made)
+
+
+async def _close(transactions: Transactions, txn: str) -> None:
+    """Nobody is asked about it any more, also after the next load."""
+    left = await transactions.find(txn)
+    if left is not None and left.waits:
+        await transactions.move(txn, "abandoned", since="abandoned")
 
 
 async def _made(

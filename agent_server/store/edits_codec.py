@@ -5,7 +5,7 @@ from typing import get_args
 
 from agent_server.edits.encodings import Encoding
 from agent_server.edits.files import Form
-from agent_server.edits.journal import Cause, Content, FileRecord, Kind, Line
+from agent_server.edits.journal import Cause, Content, FileRecord, KeptDecision, Kind, Line
 from agent_server.loop.model import SessionId, TurnId
 from agent_server.loop.proposal import EditState
 from agent_server.store.codec import from_bytes, to_bytes
@@ -34,6 +34,8 @@ def encode(line: Line) -> bytes:
     body: Json = {"v": VERSION}
     if line.files is not None:  # empty says that nothing stands, absent that nothing changed
         body["files"] = [_write_file(file) for file in line.files]
+    if line.decisions is not None:
+        body["decisions"] = [_write_decision(one) for one in line.decisions]
     return to_bytes(
         body
         | present(
@@ -41,6 +43,7 @@ def encode(line: Line) -> bytes:
             turn=line.turn,
             message=line.message,
             gated=line.gated or None,
+            waits=line.waits or None,
         )
     )
 
@@ -62,6 +65,25 @@ def decode(line: Line, body: bytes) -> Line:
         turn=None if turn is None else TurnId(turn),
         message=optional_text(fields, "message"),
         gated=fields.get("gated") is not None and flag(fields, "gated"),
+        decisions=(
+            None if fields.get("decisions") is None else many(fields, "decisions", _read_decision)
+        ),
+        waits=fields.get("waits") is not None and flag(fields, "waits"),
+    )
+
+
+def _write_decision(decision: KeptDecision) -> Json:
+    return present(
+        path=decision.path, hunk=decision.hunk, accept=decision.accept, hash=decision.edited
+    )
+
+
+def _read_decision(fields: JsonValue) -> KeptDecision:
+    return KeptDecision(
+        text(fields, "path"),
+        optional_text(fields, "hunk"),
+        flag(fields, "accept"),
+        optional_text(fields, "hash"),
     )
 
 

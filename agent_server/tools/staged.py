@@ -52,13 +52,17 @@ class StagedEdits:
         self._asked = pending.proposal
         return replace(await pending.prepared("review", None), stage=None)
 
-    async def release(self, turn: TurnId, emit: Callable[[Event], None], why: str) -> None:
+    async def release(
+        self, turn: TurnId, emit: Callable[[Event], None], why: str, *, left_open: bool = False
+    ) -> None:
         """See `Staging`."""
         proposals, asked = tuple(self.services.staged), self._asked
         self.services.staged.clear()
         self.services.documents.overlay.clear()
         self._asked = None
-        if asked is not None:
+        if left_open and asked is None:
+            return  # each is `proposed` in the journal, and is found there when the session is loaded
+        if asked is not None and not left_open:
             await self._close(asked, "rejected", why)
         for proposal in proposals:
             closed = await self._close(proposal, "abandoned", why)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent_server.edits.encodings import UTF8, Encoding
 from agent_server.edits.files import Form
-from agent_server.edits.journal import Cause, Content, FileRecord, Kind, Line
+from agent_server.edits.journal import Cause, Content, FileRecord, KeptDecision, Kind, Line
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.model import CallKey, TurnId
 from agent_server.loop.proposal import ChangeKind, EditState
@@ -42,6 +42,7 @@ causes = st.builds(Cause, st.sampled_from(get_args(Kind)), anything, st.none() |
 lines = st.builds(
     Line, st.just("x1"), count, st.sampled_from(get_args(EditState)), st.just(NOW),
     st.none() | some(files), st.none() | causes, st.none() | turns, maybe, st.booleans(),
+    st.none() | some(st.builds(KeptDecision, anything, maybe, st.booleans(), maybe)), st.booleans(),
 )  # fmt: skip
 
 
@@ -49,6 +50,12 @@ lines = st.builds(
 @settings(max_examples=300, deadline=None)
 def test_every_line_comes_back_as_it_was(line: Line):
     assert decode(Line(line.txn, line.revision, line.state, line.at), encode(line)) == line
+
+
+def test_a_line_of_a_version_without_kept_decisions_is_read_as_having_none():
+    old = b'{"v":1,"files":[],"turn":"t1","message":"no","gated":true}'
+
+    assert decode(Line("x1", 2, "failed", NOW), old) == SECOND
 
 
 async def test_lines_are_there_again_in_order_when_the_store_is_opened_again(tmp_path: Path):

@@ -45,6 +45,7 @@ def acp_connection(
         editor=AcpEditor,
         askers=(REVIEW, PERMISSION),
     )
+    peer.proposals.keep = sessions.keep_decisions
     front = Front(peer, sessions, initialize_result)
     if initialized is not None:
         take_initialize(front, initialized)

@@ -17,9 +17,12 @@ async def resolve(front: Front, incoming: Incoming) -> Json:
         Verdict(one.verdict == "accept", one.uri, one.hunk, one.edited_text)
         for one in wanted.decisions
     ]
-    return front.peer.proposals.resolve(
+    proposals = front.peer.proposals
+    resolved = proposals.resolve(
         wanted.txn, wanted.revision, verdicts, remember=wanted.remember, feedback=wanted.feedback
     )
+    await proposals.keep_decisions(wanted.txn)
+    return resolved
 
 
 async def get(front: Front, incoming: Incoming) -> Json:

@@ -9,7 +9,7 @@ from agent_server.front.handlers.options import current_options
 from agent_server.front.params import Workspace, listing, session_id, workspace
 from agent_server.front.render import updates
 from agent_server.front.render.options import modes
-from agent_server.front.render.replay import replay
+from agent_server.front.render.replay import replay, settled_calls
 from agent_server.front.rpc.dispatch import FollowUp, Incoming, Result
 from agent_server.loop.events import Notice
 from agent_server.loop.model import ToolKind
@@ -43,14 +43,19 @@ async def load(front: Front, incoming: Incoming) -> Result:
 
 
 async def resume(front: Front, incoming: Incoming) -> Result:
-    """A stored conversation whose past the client has: nothing of it is shown (rule 16)."""
+    """A stored conversation whose past the client has: nothing of it is shown (rule 16), but to a client of ours how calls ended.
+
+    Those are calls that it saw begin and that were cut off with the last turn.
+    """
     place = workspace(incoming.params)
     seat = front.peer.seat()
     seat.session = session_id(incoming.params)
     session = await front.sessions.load(seat.session, cwd=place.cwd, roots=place.roots, client=seat)
     notices = (*_notices(place), *session.notices)
     begun = _begun(front, session, notices)
-    return Result(_state(session), (*begun, *_left_open(front, session)))
+    ended = list(settled_calls(session.entries)) if front.peer.capabilities.own else []
+    settled = front.peer.view(session.id).follow_up(ended)
+    return Result(_state(session), (*begun, *settled, *_left_open(front, session)))
 
 
 async def fork(front: Front, incoming: Incoming) -> Result:

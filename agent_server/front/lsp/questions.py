@@ -82,7 +82,7 @@ class MessageQuestions:
         except RemoteError:
             return None
         except ConnectionClosed:
-            return Answer("cancelled", by="disconnect")
+            return Answer("cancelled", by="disconnect", left_open=True)
         chosen = (as_object(reply) or {}).get("title")
         return chosen if isinstance(chosen, str) and chosen in titles else None
 

@@ -71,11 +71,11 @@ class ReviewCommands:
 
     async def accept_hunk(self, argument: object = None) -> None:
         """Say yes to one hunk of an open edit."""
-        self._decide_hunk(argument, accept=True)
+        await self._decide_hunk(argument, accept=True)
 
     async def reject_hunk(self, argument: object = None) -> None:
         """Say no to it."""
-        self._decide_hunk(argument, accept=False)
+        await self._decide_hunk(argument, accept=False)
 
     async def undo(self, argument: object = None) -> None:
         """Take the session's last edit back, or all of its last turn's. The undoing can be undone by a restore."""
@@ -96,13 +96,14 @@ class ReviewCommands:
                 everything = [Verdict(accept)]
                 proposals.resolve(txn, entry.revision, everything, remember="once", feedback=None)
 
-    def _decide_hunk(self, argument: object, *, accept: bool) -> None:
+    async def _decide_hunk(self, argument: object, *, accept: bool) -> None:
         wanted = parse_params(HunkCommand, one_object(argument))
         proposals = self._front.peer.proposals
         seen = wanted.revision
         revision = proposals.find(wanted.txn).revision if seen is None else seen
         verdict = Verdict(accept, wanted.uri, wanted.hunk)
         proposals.resolve(wanted.txn, revision, [verdict], remember="once", feedback=None)
+        await proposals.keep_decisions(wanted.txn)
 
     async def _show(self, entry: ShownEdit) -> None:
         """In the client's own diff view where it has one, else as text."""

@@ -51,6 +51,7 @@ class Service:
         self._tasks, self._stock = tasks, stock
         self._documents = documents = lambda: protocol.documents
         proposals = Proposals(lambda path: _version(protocol.documents, path))
+        proposals.keep = sessions.keep_decisions
         virtual = VirtualDocuments(proposals)
         self._pages = Pages(connection, stock, virtual)
         person = Person(connection, sessions, self._pages, stock, tasks)

@@ -75,6 +75,23 @@ def replay(
                 pass
 
 
+def settled_calls(entries: Sequence[Entry]) -> Iterator[Json]:
+    """How a last turn and its calls ended that were cut off: its client was gone, or the server, before it was told.
+
+    For clients of ours, that saw them begin.
+    """
+    last = next((e for e in reversed(entries) if isinstance(e, TurnEndEntry)), None)
+    if last is None or last.detail != "shutdown":
+        return
+    replies = [e for e in entries if isinstance(e, ReplyEntry) and e.turn == last.turn]
+    calls = {call.key: call for call in replies[-1].reply.calls} if replies else {}
+    for entry in entries:
+        if isinstance(entry, ResultEntry) and (call := calls.get(entry.key)) is not None:
+            end = CallFinished(last.turn, entry.key, call.name, entry.result, entry.effect)
+            yield call_finished(end, None)
+    yield turn_end(last)
+
+
 def call_title(name: str, arguments: str) -> str:
     """A call in words, from its arguments alone: its name and the first text it was given."""
     given = raw_input(arguments) or {}

@@ -27,6 +27,7 @@ EVERYTHING: dict[str, Any] = {
     "edit": {"proposed": True, "apply": True},
     "editor": {
         "save": True,
+        "reload": True,
         "diagnostics": True,
         "selection": True,
         "openFiles": True,
