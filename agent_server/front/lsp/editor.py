@@ -11,6 +11,7 @@ import anyio
 
 from agent_server.edits.hashes import content_hash
 from agent_server.edits.ports import Applied, Snapshot
+from agent_server.edits.text.formatting import further
 from agent_server.edits.text.hunks import apply_hunks, hunks, text_edits
 from agent_server.edits.text.positions import TextEdit
 from agent_server.front.blocks import Json
@@ -185,15 +186,21 @@ class LspEditor:
 async def _arrival(document: Document, said: _Said, *, base: str, wanted: str) -> None:
     """Until the document is as wanted, or closed, or `PROOF_S` is over.
 
-    One that formats at once never shows what was wanted; where the client has proved that it was there, any other text
-    than before is what came after it.
+    An editor that formats at once never shows what was wanted. Where the client has proved that it was there, any other
+    text is what came after it, from the version on that the answer names: what is there before is a part of the edit,
+    still on its way.
     """
     proved = said.hash == content_hash(wanted)
     with anyio.move_on_after(PROOF_S):
         while document.is_open and document.source != wanted:
-            if proved and document.source != base:
+            if proved and _reached(document, said) and document.source != base:
                 return
             await document.changed()
+
+
+def _reached(document: Document, said: _Said) -> bool:
+    """Whether the document is as the client had it when it answered; never, where it does not say."""
+    return said.version is not None and (document.version or 0) >= said.version
 
 
 def _judged(
@@ -203,9 +210,7 @@ def _judged(
     if document.source == wanted:
         return _now("applied", document)
     if said.outcome == "applied" and said.hash == content_hash(wanted):
-        if document.is_open and document.source != base:
-            return _now("applied", document)
-        return Applied("applied", wanted.removeprefix(_BOM), said.version)
+        return _proved(document, said, base=base, wanted=wanted)
     if not document.is_open:
         return Applied("unknown", None, reason="the document was closed meanwhile")
     moved = document.source != base
@@ -222,6 +227,15 @@ def _judged(
         case "stale" | "declined":
             outcome = "stale" if moved else said.outcome
             return _now(outcome, document, said.reason or "the editor did not apply the edit")
+
+
+def _proved(document: Document, said: _Said, *, base: str, wanted: str) -> Applied:
+    """What stands of an edit whose result the client had: a document that is still on its way says nothing of it."""
+    ours, theirs = wanted.removeprefix(_BOM), document.source.removeprefix(_BOM)
+    arrived = _reached(document, said) or further(base.removeprefix(_BOM), ours, theirs) is not None
+    if document.is_open and document.source != base and arrived:
+        return _now("applied", document)
+    return Applied("applied", ours, said.version)
 
 
 def _traces(edits: Sequence[TextEdit], base: str, text: str) -> bool:

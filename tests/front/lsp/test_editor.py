@@ -244,6 +244,76 @@ async def test_an_editor_that_formats_at_once_is_not_waited_for_and_its_text_is_
     assert (done.outcome, done.text, done.version) == ("applied", "  two\n", 9)
 
 
+@pytest.mark.parametrize("version", [9, None], ids=["named", "unnamed"])
+async def test_an_edit_that_arrives_in_parts_is_judged_when_it_is_whole(
+    monkeypatch: pytest.MonkeyPatch, version: int | None
+) -> None:
+    """Neovim sends the first change of a buffer at once and the others 50 ms later."""
+    monkeypatch.setattr(module, "PROOF_S", 5)
+    editor = FakeEditor("one\ntwo\nthree\n", own=PLUGIN)
+    wanted = "1\ntwo\n3\n"
+
+    def in_parts(method: str, params: JsonObject) -> object:
+        editor.becomes("one\ntwo\n3\n")
+        return {"outcome": "applied", "version": version, "hash": content_hash(wanted)}
+
+    editor.behave = in_parts
+
+    async def rest() -> None:
+        while editor.version == 7:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        editor.becomes(wanted)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rest)
+        done = await apply(editor, "one\ntwo\nthree\n", wanted)
+
+    assert (done.outcome, done.text) == ("applied", wanted)
+
+
+@pytest.mark.parametrize("version", [9, None], ids=["named", "unnamed"])
+async def test_an_edit_of_which_only_a_part_ever_arrives_is_what_the_client_proved(
+    version: int | None,
+) -> None:
+    editor = FakeEditor("one\ntwo\nthree\n", own=PLUGIN)
+
+    def half(method: str, params: JsonObject) -> object:
+        editor.becomes("one\ntwo\n3\n")
+        proof = content_hash("1\ntwo\n3\n")
+        return {"outcome": "applied", "version": version, "hash": proof}
+
+    editor.behave = half
+    done = await apply(editor, "one\ntwo\nthree\n", "1\ntwo\n3\n")
+
+    assert (done.outcome, done.text) == ("applied", "1\ntwo\n3\n")
+
+
+async def test_a_stock_editor_that_sends_an_edit_in_parts_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "PROOF_S", 5)
+    editor = FakeEditor("one\ntwo\nthree\n")
+
+    def in_parts(method: str, params: JsonObject) -> object:
+        editor.becomes("one\ntwo\n3\n")
+        return {"applied": True}
+
+    editor.behave = in_parts
+
+    async def rest() -> None:
+        while editor.version == 7:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        editor.becomes("1\ntwo\n3\n")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rest)
+        done = await apply(editor, "one\ntwo\nthree\n", "1\ntwo\n3\n")
+
+    assert done.outcome == "applied"
+
+
 async def test_a_wrong_hash_proves_nothing() -> None:
     editor = FakeEditor("one\n", own=PLUGIN)
     editor.behave = lambda *_: {"outcome": "applied", "version": 8, "hash": content_hash("x\n")}

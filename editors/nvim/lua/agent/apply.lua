@@ -2,6 +2,7 @@
 ---
 --- Nothing the server says is taken on trust: the buffer must be what the edit was made for, and the edit must come to
 --- what it promises, or nothing is changed.
+local change = require("agent.change")
 local diff = require("agent.diff")
 
 local M = {}
@@ -78,7 +79,7 @@ function M.on_save(params)
   return { saved = ok and not vim.bo[buf].modified }
 end
 
---- Make a buffer's text be `wanted`, in one undo step; lines that stay are not touched, so that marks keep their place.
+--- Make a buffer's text be `wanted`, in one change.
 ---@param buf integer
 ---@param wanted string
 ---@return boolean changed, string? reason
@@ -90,15 +91,10 @@ function M.replace(buf, wanted)
   if ending ~= "\n" and vim.iter(lines):any(M._breaks) then
     return false, "the text mixes line ends, which a buffer cannot hold"
   end
-  local old = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
-  vim.api.nvim_buf_call(buf, function()
-    M._break_undo()
-    M._set_lines(buf, old, lines)
-    M._break_undo()
-  end)
   if ends ~= vim.bo[buf].eol and wanted ~= "" then
     vim.bo[buf].fixeol, vim.bo[buf].eol = false, ends
   end
+  change.make(buf, lines)
   return true
 end
 
@@ -124,26 +120,6 @@ end
 ---@return boolean
 function M._breaks(line)
   return line:find("\n", 1, true) ~= nil
-end
-
---- What is typed before or after is not undone together with the edit.
----@private
-function M._break_undo()
-  vim.cmd("let &l:undolevels = &l:undolevels")
-end
-
----@private
----@param buf integer
----@param old string[]
----@param new string[]
-function M._set_lines(buf, old, new)
-  local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
-  local changes = vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
-  for index = #changes, 1, -1 do
-    local from, count, to, size = unpack(changes[index])
-    local first = count == 0 and from or from - 1
-    vim.api.nvim_buf_set_lines(buf, first, first + count, true, vim.list_slice(new, to, to + size - 1))
-  end
 end
 
 return M
