@@ -42,6 +42,8 @@ async def request_permission(
     meta: Json = {}
     if question.decision.floor:  # so that a client's automatic yes can leave it alone (spec §7)
         meta["floor"] = True
+    if question.decision.reason:
+        meta["reason"] = question.decision.reason
     if question.within is not None:
         meta["within"] = question.within
     if meta:

@@ -35,6 +35,8 @@ class Action:
     command: str | None = None
     """The whole shell command line, for `exec`."""
     hosts: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    """Of a command: paths that its words may name, each with what it really leads to, where that differs."""
 
 
 Scope = Literal["once", "session", "workspace"]

@@ -2,42 +2,37 @@
 
 from agent_server.loop.action import Action, Decision
 from agent_server.policy.hazards import hazard
-from agent_server.policy.places import Places, is_within
-from agent_server.policy.secrets import is_secret
+from agent_server.policy.places import Places
+from agent_server.policy.protected import protected
+from agent_server.policy.understood import doubt
 
 CHANGING = frozenset({"write", "delete"})
 
 
 def floor(action: Action, places: Places) -> Decision | None:
     """The floor's verdict, `ask` or `block`; None where it has nothing to say."""
-    if action.command is not None and (why := _hazard(action, places)):
-        return Decision("block", f"never run: {why}", floor=True)
+    if action.command is not None:
+        return _command(action, action.command, places)
     for path in action.paths:
         if why := _reason(action, path, places):
-            return Decision("ask", why, floor=True, scopes=("once",))
+            return _asks(why)
     return None
 
 
-def _hazard(action: Action, places: Places) -> str | None:
+def _command(action: Action, line: str, places: Places) -> Decision | None:
     cwd = action.paths[0] if action.paths else places.roots[0]
-    return hazard(action.command or "", cwd=cwd, places=places)
+    if why := hazard(line, cwd=cwd, places=places):
+        return Decision("block", f"never run: {why}", floor=True)
+    # What is not understood whole may be anything, so an automatic yes must not answer it.
+    why = doubt(line, cwd=cwd, places=places, links=dict(action.links))
+    return _asks(why) if why else None
+
+
+def _asks(why: str) -> Decision:
+    return Decision("ask", why, floor=True, scopes=("once",))
 
 
 def _reason(action: Action, path: str, places: Places) -> str | None:
     if action.kind not in ("read", *CHANGING):
         return None
-    if is_secret(path, places):
-        return f"{path} may hold secrets"
-    if places.is_own(path):
-        return f"{path} belongs to agent-server itself"
-    if action.kind == "read":
-        return None
-    if not places.contains(path):
-        return f"{path} is outside the workspace"
-    if any(is_within(path, f"{root}/{name}") for root in places.roots for name in _GOVERNING):
-        return f"{path} decides what is run or allowed here"
-    return None
-
-
-# A write here changes what runs (hooks) or what is asked, so an edit that needs no question must not reach it.
-_GOVERNING = (".git", ".agent/settings.toml", ".agent/hooks")
+    return protected("read" if action.kind == "read" else "write", path, places)

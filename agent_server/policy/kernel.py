@@ -61,7 +61,7 @@ def _default(action: Action, mode: Mode, places: Places) -> Decision:
             outside = next((p for p in action.paths if not places.contains(p)), None)
             if outside is None:
                 return Decision("allow", "it reads in the workspace")
-            return _ask(action, f"{outside} is outside the workspace")
+            return _ask(action, f"outside the workspace: {outside}")
         case "write" | "delete":
             if mode in ("accept_edits", "auto"):
                 return Decision("allow", f"mode {mode} accepts edits")

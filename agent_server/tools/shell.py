@@ -21,6 +21,7 @@ from agent_server.tools.arguments import Arguments, parse
 from agent_server.tools.capture import Capture, Spill
 from agent_server.tools.environment import scrubbed
 from agent_server.tools.foreground import Ending, Output, watched
+from agent_server.tools.links import links_in
 from agent_server.tools.output import shortened
 from agent_server.tools.paths import Place, failed, folder_path, held, is_folder, locate, shown
 from agent_server.tools.processes import Child, start
@@ -73,7 +74,8 @@ class Shell(BuiltIn):
             async with reporting(ctx) as progress:
                 return await self._ran(ctx, given.command, place, timeout_s, progress)
 
-        action = Action("exec", self.name, (place.real,), given.command)
+        links = await to_thread.run_sync(links_in, given.command, place.real)
+        action = Action("exec", self.name, (place.real,), given.command, links=links)
         return Prepared(action, f"shell {_first_line(given.command)}", run)
 
     def _timeout(self, wanted: float | None) -> float:

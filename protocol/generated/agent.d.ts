@@ -508,6 +508,8 @@ export interface QuestionMeta {
 export interface QuestionTerms {
   /** On the safety floor: no automatic yes may answer it, and a yes reaches no further than once. */
   readonly floor?: boolean;
+  /** Why it is asked, in words for the user; for a place outside of the workspace: which. */
+  readonly reason?: string | null;
   /** The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent that the person talks to asks. */
   readonly within?: string | null;
 }
@@ -805,4 +807,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "7af6e2a425ba3563";
+export type SchemaHash = "e883d20408d16648";

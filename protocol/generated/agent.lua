@@ -362,6 +362,7 @@
 --- What ACP's question has no field for. A field that is absent has its default.
 ---@class agent.protocol.QuestionTerms
 ---@field floor? boolean On the safety floor: no automatic yes may answer it, and a yes reaches no further than once.
+---@field reason? string Why it is asked, in words for the user; for a place outside of the workspace: which.
 ---@field within? string The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent that the person talks to asks.
 
 --- From `start` up to, not including, `end`.

@@ -71,6 +71,31 @@ def test_yes_lets_an_edit_and_a_command_happen(
     assert "new.txt new  +1 −0" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("cat .env > seen.txt", ".env may hold secrets"),
+        ("cat notes > seen.txt", "may hold secrets"),
+        ("echo x > ../seen.txt", "outside the workspace: "),
+        ("sudo -n touch seen.txt", "it takes other rights"),
+        ("git push --force; touch seen.txt", "it rewrites or deletes what others have"),
+        ("touch seen.txt; unknown-program", "not a command that an automatic yes knows"),
+    ],
+)
+def test_yes_never_answers_for_a_command_that_reaches_further_and_says_why(
+    command: str, why: str, tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    (folder / ".env").write_text("KEY=1\n")
+    (folder / "notes").symlink_to(".env")
+    call = {"name": "shell", "arguments": {"command": command}}
+    model = scripted(tmp_path, {"calls": [call]}, {"text": "As you wish.", "expect": why})
+    done = chat(model, "--yes", "go", cwd=folder, env=env)
+    assert (done.returncode, "As you wish." in done.stdout) == (0, True), done
+    assert "--yes never answers a question of the safety floor" in done.stdout
+    assert why in done.stdout
+    assert [*tmp_path.rglob("seen.txt")] == []
+
+
 @pytest.mark.parametrize("arguments", [["--no"], []])
 def test_no_and_nobody_to_ask_change_nothing(
     arguments: list[str], tmp_path: Path, folder: Path, env: dict[str, str]

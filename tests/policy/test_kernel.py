@@ -55,7 +55,7 @@ def test_reading_outside_the_workspace_asks(mode: Mode) -> None:
     decision = verdict(read("/etc/hosts"), mode=mode)
 
     assert (decision.verdict, decision.floor) == ("ask", False)
-    assert decision.reason == "/etc/hosts is outside the workspace"
+    assert decision.reason == "outside the workspace: /etc/hosts"
 
 
 def test_a_folder_that_only_begins_like_a_root_is_outside() -> None:

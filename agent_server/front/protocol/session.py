@@ -173,6 +173,8 @@ class QuestionTerms(Wire):
 
     floor: bool = Field(default=False, exclude_if=_is_empty)
     """On the safety floor: no automatic yes may answer it, and a yes reaches no further than once."""
+    reason: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Why it is asked, in words for the user; for a place outside of the workspace: which."""
     within: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent
     that the person talks to asks."""

@@ -81,13 +81,19 @@ def choices_of(question: Permission) -> list[Choice]:
 def _answer_for(person: Person, question: Permission) -> Picked:
     option = automatic_option(question, yes=person.automatic == "yes")
     said = "yes" if option is not None and option.kind.startswith("allow") else "no"
-    why = f"--{person.automatic}"
+    why, feedback = f"--{person.automatic}", None
     if question.floor and person.automatic == "yes":
         why = "--yes never answers a question of the safety floor"
+        if question.reason:
+            feedback = f"Nobody could be asked, and --yes does not answer this: {question.reason}"
     title = printable(question.call.title or "a tool call")
     said_so = line(("? ", "question"), title, (f": {said} ({why})", "quiet"))
     person.page.add(said_so, attached=True)
-    return Picked(option)
+    if feedback:
+        person.page.add(
+            line(("  why asked: ", "quiet"), printable(question.reason or "")), attached=True
+        )
+    return Picked(option, feedback)
 
 
 def _parts(question: Permission, person: Person) -> Iterator[Text]:
@@ -97,7 +103,7 @@ def _parts(question: Permission, person: Person) -> Iterator[Text]:
     where = Text(f"in {home_relative(person.cwd)}", "quiet")
     yield spread(left, where, person.page.screen.width)
     yield from _body(call.output or "", call.title or "")
-    if question.reason:
+    if question.reason and question.reason not in (call.output or ""):
         yield Text.assemble(" " * INDENT, ("why asked: ", "quiet"), printable(question.reason))
 
 

@@ -205,6 +205,7 @@ FOUR
                             },
                             {"optionId": "o4", "name": "No", "kind": "reject_once"},
                         ],
+                        "_meta": {"agent-server": {"reason": "not in your allow rules"}},
                     },
                 },
                 {

@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "7af6e2a425ba3563";
+export const SCHEMA_HASH = "e883d20408d16648";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
 export interface ApplyEdit {
@@ -531,6 +531,8 @@ export interface QuestionMeta {
 export interface QuestionTerms {
   /** On the safety floor: no automatic yes may answer it, and a yes reaches no further than once. */
   readonly floor?: boolean;
+  /** Why it is asked, in words for the user; for a place outside of the workspace: which. */
+  readonly reason?: string | null;
   /** The running call whose sub-agent asks; `toolCall` is then one made for the question alone. Null: the agent
 that the person talks to asks. */
   readonly within?: string | null;
