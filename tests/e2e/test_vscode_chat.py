@@ -109,6 +109,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         pytest.param("long", id="of a long session only what is near is made"),
         pytest.param("streaming", id="of an answer that streams only the end is made anew"),
         pytest.param("keyboard", id="commands and mentions are completed by keys"),
+        pytest.param("output", id="what a call said keeps its lines"),
+        pytest.param("consent", id="what has just come takes no answer"),
         pytest.param("saying", id="keys and buttons say what becomes of words"),
     ],
 )

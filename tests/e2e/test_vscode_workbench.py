@@ -202,12 +202,18 @@ def test_escape_ends_an_answer_and_keeps_what_was_said(lab: Lab) -> None:
     lab.play("chat.cancel", [{"text": counting, "delay_ms": 30, "chunk": 4}])
 
 
-def test_a_dialog_asks_when_the_chat_is_hidden_and_a_reload_loses_nothing(lab: Lab) -> None:
+def test_a_question_with_the_chat_hidden_takes_no_key_and_a_reload_loses_nothing(lab: Lab) -> None:
     refused = {"text": "I did not run it.", "expect": "not now"}
-
     slow = {"delay_ms": 1000}  # so that the chat can be hidden before the question comes
+    asked = shell("echo asked > asked.txt", "I run it.") | slow
 
-    lab.play("chat.hidden", [shell("echo asked", "I run it.") | slow, refused])
+    workspace = lab.play("chat.hidden", [asked, refused], files={"notes.txt": ""})
+
+    assert not (workspace / "asked.txt").exists()
+
+
+def test_who_opens_the_chat_types_in_it(lab: Lab) -> None:
+    lab.play("chat.focus", [], files={"notes.txt": ""})
 
 
 def test_a_killed_server_comes_back_with_the_session(lab: Lab) -> None:

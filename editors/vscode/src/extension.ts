@@ -17,10 +17,12 @@ import { openFiles, selectionNow } from "./host/looking";
 import { Mentioned } from "./host/mentioned";
 import { Permissions } from "./host/permissions";
 import { Previews } from "./host/previews";
+import { Doctor } from "./host/programs";
 import { ProposalTree } from "./host/proposalTree";
 import { BASE, PROPOSAL, ProposedFiles } from "./host/proposedFiles";
 import { Reviewing } from "./host/reviewing";
 import { Reviews } from "./host/reviews";
+import { Seen } from "./host/seen";
 import { Server } from "./host/server";
 import { needsRestart } from "./host/settings";
 import { StatusBar } from "./host/statusBar";
@@ -49,15 +51,18 @@ export function activate(context: vscode.ExtensionContext): void {
   const permissions = new Permissions(
     conversation,
     (sessionId) => chat.visible && conversation.current?.sessionId === sessionId,
+    (question) => chat.revealQuestion(question),
   );
+  const seen = new Seen(reviews, conversation);
   const extension = context.extensionUri;
-  const chat = new ChatView({ extension, server, conversation, permissions, reviews, mentioned });
+  const chat = new ChatView({ extension, server, conversation, permissions, reviews, mentioned, seen });
   const files = new ProposedFiles(reviews);
   const previews = new Previews();
-  const diffs = new Diffs(reviews);
-  const reviewing = new Reviewing({ reviews, files, diffs, conflicts: new Conflicts(reviews, previews) });
+  const diffs = new Diffs(reviews, seen);
+  const reviewing = new Reviewing({ reviews, files, diffs, conflicts: new Conflicts(reviews, previews), seen });
   const goingBack = new GoingBack({ running, conversation, reviews, previews });
-  const lenses = new Lenses(reviews);
+  const lenses = new Lenses(reviews, seen);
+  const doctor = new Doctor(server);
 
   context.subscriptions.push(
     log,
@@ -65,6 +70,7 @@ export function activate(context: vscode.ExtensionContext): void {
     terminals,
     conversation,
     reviews,
+    seen,
     permissions,
     chat,
     previews,
@@ -72,10 +78,11 @@ export function activate(context: vscode.ExtensionContext): void {
     reviewing,
     new Gutter(reviews, context.extensionUri),
     lenses,
+    doctor,
     lenses.register(),
-    new ProposalTree(reviews),
+    new ProposalTree(reviews, seen),
     new StatusBar(server, conversation, permissions, reviews),
-    registerCommands({ server, conversation, chat, permissions, diffs, reviewing, goingBack, log }),
+    registerCommands({ server, conversation, chat, permissions, diffs, reviewing, goingBack, doctor, log }),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, chat),
     vscode.workspace.registerTextDocumentContentProvider(BASE, files),
     vscode.workspace.registerFileSystemProvider(PROPOSAL, files, { isCaseSensitive: true }),

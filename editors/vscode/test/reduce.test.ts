@@ -49,6 +49,54 @@ const QUESTION: RequestPermission = {
   ],
 };
 
+test("a question says why it is asked, once", () => {
+  const why = (text: string) => ({
+    ...QUESTION,
+    toolCall: { ...QUESTION.toolCall, content: [{ type: "content", content: { type: "text", text } }] },
+    _meta: { "agent-server": { floor: true, reason: "it deletes files" } },
+  });
+  const detail = (request: RequestPermission) => play({ kind: "asked", id: "q1", request }).items[0];
+
+  expect(detail(why("rm -r x"))).toMatchObject({ detail: "rm -r x\n\nWhy you are asked: it deletes files" });
+  expect(detail(why("Why you are asked: it deletes files"))).toMatchObject({
+    detail: "Why you are asked: it deletes files",
+  });
+});
+
+describe("what nobody ends", () => {
+  const call = told({ sessionUpdate: "tool_call", toolCallId: "c1", title: "shell sleep 9", status: "in_progress" });
+  const over: ChatEvent = {
+    kind: "status",
+    status: { sessionId: "s1", turnId: null, state: "done", label: "", busy: false },
+    at: 4_000,
+  };
+  const open = ({ items }: ChatState) =>
+    items.filter((item) =>
+      item.kind === "tool"
+        ? item.status === "pending" || item.status === "in_progress"
+        : item.kind === "thought" && item.seconds === null,
+    );
+
+  test("ends with its turn: no call runs on, no thought goes on", () => {
+    expect(open(play(thinks("Hm", 1_000), call))).toHaveLength(1);
+    expect(open(play(call, thinks("Hm", 1_000)))).toHaveLength(2);
+    expect(open(play(call, thinks("Hm", 1_000), over))).toEqual([]);
+  });
+
+  test("ends with its server, and says so", () => {
+    const chat = play(call, thinks("Hm", 1_000), { kind: "lost", at: 4_000 });
+
+    expect(open(chat)).toEqual([]);
+    expect(chat.items[0]).toMatchObject({ status: "failed", summary: "not finished: the server stopped" });
+  });
+
+  test("a result that comes late counts all the same", () => {
+    const late = told({ sessionUpdate: "tool_call_update", toolCallId: "c1", status: "completed" });
+
+    expect(play(call, over, late).items[0]).toMatchObject({ status: "completed" });
+  });
+});
+
 describe("what streams", () => {
   test("pieces of one message become one", () => {
     expect(play(says("Hel"), says("lo")).items).toEqual([{ kind: "message", id: "m1", text: "Hello" }]);
@@ -170,7 +218,11 @@ describe("turns", () => {
   });
 
   test("when the server is gone nothing runs, waits or asks", () => {
-    const chat = play(status("t1", "executing"), { kind: "asked", id: "q1", request: QUESTION }, { kind: "lost" });
+    const chat = play(
+      status("t1", "executing"),
+      { kind: "asked", id: "q1", request: QUESTION },
+      { kind: "lost", at: 0 },
+    );
 
     expect(chat.status.busy).toBe(false);
     expect(chat.items[0]).toMatchObject({ kind: "question", answer: "Not answered: the server stopped" });

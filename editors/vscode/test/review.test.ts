@@ -145,7 +145,7 @@ describe("a review", () => {
     const told = { sessionId: "s1", txn: "x1", revision: 2, state: "abandoned", files: [] } as const;
 
     expect([...staged.values()].map(isStaged)).toEqual([true]);
-    expect(summarise(staged, "s1").edits).toBe(0);
+    expect(summarise(staged, "s1", () => null).edits).toBe(0);
     expect(applyReview(staged, { kind: "state", told }).size).toBe(0);
     expect(applyReview(staged, { kind: "lost" }).size).toBe(0);
     const asked = applyReview(staged, { kind: "proposed", told: { ...PROPOSED, txn: "x2" } });
@@ -198,7 +198,7 @@ describe("a review", () => {
     expect([isOpen(review(left)), isWaiting(review(left))]).toEqual([true, false]);
     expect(fileOf(left).hunks.map((one) => one.state)).toEqual(["pending", "pending"]);
     expect(isOpen(review(play({ kind: "lost" })))).toBe(false);
-    expect(summarise(left, "s1").edits).toBe(0);
+    expect(summarise(left, "s1", () => null).edits).toBe(0);
     const decided = [resolved("h1", "accept", "approved"), { kind: "state", told } as const].reduce(applyReview, left);
     expect(isOpen(review(decided))).toBe(false);
   });
@@ -206,16 +206,17 @@ describe("a review", () => {
   test("that was applied already is only shown", () => {
     const reviews = applyReview(new Map(), { kind: "proposed", told: { ...PROPOSED, review: "applied" } });
 
-    expect(summarise(reviews, "s1")).toEqual({ edits: 0, files: [] });
+    expect(summarise(reviews, "s1", () => null)).toEqual({ edits: 0, files: [], outside: [] });
     expect(fileOf(reviews).hunks.map((one) => one.state)).toEqual(["applied", "applied"]);
   });
 
   test("is summed up by what still waits in this session", () => {
-    expect(summarise(play(resolved("h1", "accept")), "s1")).toEqual({
+    expect(summarise(play(resolved("h1", "accept")), "s1", () => null)).toEqual({
       edits: 1,
       files: [{ txn: "x1", uri: URI, open: 1 }],
+      outside: [],
     });
-    expect(summarise(play(), "another")).toEqual({ edits: 0, files: [] });
+    expect(summarise(play(), "another", () => null)).toEqual({ edits: 0, files: [], outside: [] });
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { cutFurther, NOTHING, readCode, segments, split, splitFurther } from "../src/chat/blocks";
 import { applyWords, mentionOf, mentions, promptBlocks, unfinished } from "../src/chat/mentions";
-import { duration, optionWords, pendingWords, percent, tokens } from "../src/chat/words";
+import { newTool } from "../src/chat/tools";
+import { duration, lookOf, optionWords, outputBlock, pendingWords, percent, tokens, toolLine } from "../src/chat/words";
 
 describe("mentions", () => {
   test("are words that begin with @, each once", () => {
@@ -120,23 +121,48 @@ describe("words", () => {
     const option = (name: string, kind: "allow_once" | "allow_always" | "reject_once") =>
       optionWords({ optionId: "o1", name, kind });
 
+    expect(option("Allow once", "allow_once")).toBe("Allow once");
+    expect(option("Allow git status in this session", "allow_always")).toBe("Allow git status in this session");
     expect(option("Once", "allow_once")).toBe("Allow once");
-    expect(option("`git status`, this session", "allow_always")).toBe("Allow `git status`, this session");
-    expect(option("No", "reject_once")).toBe("No");
+    expect(option("Reject", "reject_once")).toBe("Reject");
+    expect(option("Allow a\u202eb in this session", "allow_always")).toBe("Allow a⟨U+202E⟩b in this session");
   });
 
   test("of an answer do not say again what is asked about", () => {
-    const option = { optionId: "o2", name: "`git status`, this session", kind: "allow_always" } as const;
+    const option = { optionId: "o2", name: "Allow git status in this session", kind: "allow_always" } as const;
 
     expect(optionWords(option, "shell git status")).toBe("Allow in this session");
-    expect(optionWords({ ...option, name: "`read /a/lo…`, this workspace" }, "read /a/long.txt")).toBe(
+    expect(optionWords({ ...option, name: "Allow read /a/lo… in this workspace" }, "read /a/long.txt")).toBe(
       "Allow in this workspace",
     );
-    expect(optionWords(option, "shell git status && rm x")).toBe("Allow `git status`, this session");
+    expect(optionWords(option, "shell git status && rm x")).toBe("Allow git status in this session");
   });
 
   test("of what waits", () => {
     expect(pendingWords(1, 1)).toBe("1 edit in 1 file");
     expect(pendingWords(3, 2)).toBe("3 edits in 2 files");
+  });
+});
+
+describe("a call that is over", () => {
+  const item = newTool({ toolCallId: "c1", title: "shell make", kind: "execute", status: "completed" }, 0);
+
+  test("looks failed when its command said no", () => {
+    expect(lookOf({ ...item, summary: "exit 3" })).toBe("failed");
+    expect(lookOf({ ...item, summary: "exit 0" })).toBe("completed");
+    expect(lookOf({ ...item, toolKind: "read", summary: "exit 3" })).toBe("completed");
+    expect(toolLine({ ...item, summary: "exit 3" }).outcome).toBe("exit 3");
+  });
+
+  test.each(["one\ntwo\n\n# three\n* four", "```\na\n```\nand\n```\nb\n```", "    indented `code`"])(
+    "keeps the lines of what it said, %j",
+    (output) => {
+      expect(readCode(splitFurther(NOTHING, outputBlock(output)).pieces[0]?.text ?? "").code).toBe(output);
+      expect(splitFurther(NOTHING, outputBlock(output)).pieces).toHaveLength(1);
+    },
+  );
+
+  test("is one block, as it is while it runs", () => {
+    expect(outputBlock("```\none\ntwo\n```")).toBe("```\none\ntwo\n```");
   });
 });

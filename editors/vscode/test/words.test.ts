@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { EditProposed } from "../src/protocol/messages";
+import { aboutWords, placeWords } from "../src/review/place";
 import { applyReview } from "../src/review/reduce";
-import { diffTitle, folderOf, leftWords, stateWords } from "../src/review/words";
+import { diffTitle, folderOf, leftToAccept, leftWords, stateWords } from "../src/review/words";
 
 function proposed(kind: EditProposed["files"][number]["kind"], review: EditProposed["review"] = "ask") {
   const told: EditProposed = {
@@ -68,4 +69,41 @@ test("what was left as it is comes with its reason, a few at a time", () => {
   expect(leftWords([])).toBeNull();
   expect(leftWords(left.slice(0, 1))).toBe("Left as it is: a.py (it was changed since).");
   expect(leftWords(left)).toContain(", 2 more.");
+});
+
+const FOLDERS = [{ name: "w", path: "/w" }];
+
+test("a file that is not of the workspace says so, with its whole path, wherever it is named", () => {
+  const [review, file] = proposed("edit");
+  const outside = { ...file, uri: "file:///etc/ho%E2%80%AEsts" };
+
+  expect(placeWords(review, file, FOLDERS)).toBeNull();
+  expect(placeWords(review, outside, FOLDERS)).toBe("outside the workspace: /etc/ho⟨U+202E⟩sts");
+  expect(diffTitle(review, outside, placeWords(review, outside, FOLDERS))).toBe(
+    "ho⟨U+202E⟩sts (proposed) · outside the workspace: /etc/ho⟨U+202E⟩sts",
+  );
+  expect(placeWords(review, { ...file, uri: "file:///w2/a.py" }, FOLDERS)).toBe("outside the workspace: /w2/a.py");
+});
+
+test("a rename out of the workspace is outside of it, and so is what the server says is", () => {
+  const [review, file] = proposed("rename");
+
+  expect(placeWords(review, { ...file, uri: "file:///tmp/a.py" }, FOLDERS)).toBe("outside the workspace: /tmp/a.py");
+  expect(placeWords({ ...review, reason: "outside the workspace: /real/a.py" }, file, FOLDERS)).toBe(
+    "outside the workspace",
+  );
+});
+
+test("what stands above a diff names session, place and reason, each once", () => {
+  expect(aboutWords(null, null, null)).toBeNull();
+  expect(aboutWords(null, "it may hold secrets", "Birds $(check)")).toBe(
+    "session “Birds $ (check)” · why you are asked: it may hold secrets",
+  );
+  expect(aboutWords("outside the workspace: /a", "outside the workspace: /a", null)).toBe(
+    "why you are asked: outside the workspace: /a",
+  );
+});
+
+test("what a yes to all did not take is named", () => {
+  expect(leftToAccept(["a", "b", "c", "d"])).toMatch(/^Not accepted: a, b, c and 1 more\./);
 });

@@ -160,6 +160,89 @@ const checks = {
     await input.press("Escape");
     assert.deepEqual((await chat.told()).at(-1), { kind: "stop" });
   },
+
+  /** What a call said keeps its lines when it is over, and a command that said no looks failed. */
+  async output(browser) {
+    const chat = await browser.chat();
+    const said = "total 2\n  one  * two\n# three\n\n\n1. four";
+    const call = { toolCallId: "c1", title: "shell make", kind: "execute", status: "completed" };
+    const content = [{ type: "content", content: { type: "text", text: said } }];
+    const update = { sessionUpdate: "tool_call", ...call, content, _meta: { "agent-server": { summary: "exit 3" } } };
+    await chat.post(snapshot(chatOf([])), {
+      kind: "events",
+      sessionId: "s1",
+      events: [{ kind: "update", update, live: false, at: 0 }],
+    });
+    const line = chat.page.locator(".tool.failed");
+    await line.locator(".codicon-error").waitFor();
+    assert.match(await line.innerText(), /exit 3/);
+    await line.getByRole("button", { name: /shell/ }).click();
+    const shown = line.locator(".tool-output pre");
+    await shown.waitFor();
+    assert.equal((await shown.innerText()).trimEnd(), said);
+    assert.match(await shown.evaluate((pre) => getComputedStyle(pre).whiteSpace), /pre/);
+  },
+
+  /** A question that has just come takes no answer: not by keys, not by a click that was on its way, not by a second click. */
+  async consent(browser) {
+    const chat = await inState(browser, "busy", "light");
+    const { page } = chat;
+    const answers = async () => (await chat.told()).filter(({ kind }) => kind === "answer" || kind === "tell");
+    const asked = (id) => ({
+      kind: "events",
+      sessionId: "s1",
+      events: [{ kind: "asked", id, request: QUESTION }],
+    });
+    const allow = page.locator(".question:not(.answered)").getByRole("button", { name: "Allow once" });
+    const input = page.getByRole("textbox", { name: "Prompt" });
+    await input.fill("");
+    await input.focus();
+    await chat.post(asked("n1"));
+    await chat.drawn();
+    await page.keyboard.type("yes y\n \n");
+    assert.deepEqual(await answers(), []);
+    assert.ok(await input.evaluate((area) => document.activeElement === area), "the question took the keyboard");
+
+    const at = await allow.boundingBox();
+    await allow.click(); // waits until it takes answers
+    assert.deepEqual((await answers()).map(({ id }) => id), ["n1"]);
+    await chat.post({ kind: "events", sessionId: "s1", events: [{ kind: "settled", id: "n1", answer: "Allow once" }] }, asked("n2"));
+    await chat.drawn();
+    const next = await allow.boundingBox();
+    await page.mouse.click(next.x + at.width / 2, next.y + at.height / 2, { clickCount: 2 });
+    assert.deepEqual((await answers()).map(({ id }) => id), ["n1"], "a second click answered the next question");
+
+    await page.waitForFunction(() => document.querySelector(".question:not(.answered) button.primary:enabled") !== null);
+    const { x, y, width, height } = await allow.boundingBox();
+    await page.mouse.click(x + width / 2, y + height / 2, { clickCount: 3 });
+    await allow.focus();
+    await page.locator(".transcript").evaluate((box) => box.scrollTo(0, 0));
+    await page.keyboard.press("Enter"); // off screen: brought into view only
+    assert.deepEqual((await answers()).map(({ id }) => id), ["n1"]);
+    await page.keyboard.press("Enter");
+    assert.deepEqual((await answers()).map(({ id }) => id), ["n1", "n2"]);
+
+    await chat.post(asked("n3"), { kind: "showQuestion", id: "n3" });
+    await page.waitForFunction(() => document.activeElement?.getAttribute("data-question") === "n3");
+    await page.keyboard.type("y\n \n");
+    assert.equal((await answers()).length, 2);
+  },
+};
+
+/** Long enough that the transcript scrolls. */
+const QUESTION = {
+  sessionId: "s1",
+  toolCall: {
+    toolCallId: "c1",
+    title: "shell npm publish",
+    kind: "execute",
+    status: "pending",
+    content: [{ type: "content", content: { type: "text", text: `\`\`\`sh\n${"npm publish\n".repeat(60)}\`\`\`` } }],
+  },
+  options: [
+    { optionId: "o1", name: "Allow once", kind: "allow_once" },
+    { optionId: "o4", name: "Reject", kind: "reject_once" },
+  ],
 };
 
 async function inState(browser, name, theme) {

@@ -39,7 +39,7 @@ export function chatOf(items, more = {}) {
 }
 
 export function snapshot(chat, more = {}) {
-  return { kind: "snapshot", server: READY, chat, review: { edits: 0, files: [] }, ...more };
+  return { kind: "snapshot", server: READY, chat, review: { edits: 0, files: [], outside: [] }, ...more };
 }
 
 const tool = (id, title, more = {}) => ({
@@ -151,7 +151,7 @@ const SESSIONS = [
   { sessionId: "s1", cwd: "/w", title: "Make parse_date accept ISO weeks", updatedAt: "2026-11-29T10:00:00Z" },
   { sessionId: "s2", cwd: "/w", title: null, updatedAt: "2026-11-28T10:00:00Z" },
 ];
-const REVIEW = { edits: 2, files: [{ uri: "file:///w/src/dates.py", txn: "x1" }] };
+const REVIEW = { outside: ["outside the workspace: /etc/hosts"], edits: 2, files: [{ uri: "file:///w/src/dates.py", txn: "x1" }] };
 
 const trouble = (server) => ({ messages: [snapshot(null, { server })] });
 const working = (items, more) => ({ messages: [snapshot(chatOf(items, { status: WORKING, plan: PLAN, ...more }))] });

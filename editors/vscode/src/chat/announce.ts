@@ -1,5 +1,6 @@
 /** What a screen reader is told of a conversation that goes on: what needs the person, and what came of it. Pure. */
 
+import { printableLine } from "./printable";
 import type { ChatState } from "./state";
 
 /** Characters of an answer that are read out by themselves; all of it is in the transcript. */
@@ -9,7 +10,7 @@ const READ_OUT = 400;
 export function announcement(chat: ChatState): string {
   const question = chat.items.findLast((item) => item.kind === "question" || item.kind === "ask");
   if (question !== undefined && question.answer === null) {
-    return `The agent asks: ${question.kind === "ask" ? question.question : question.title}`;
+    return `The agent asks: ${printableLine(question.kind === "ask" ? question.question : question.title)}`;
   }
   if (chat.status.busy) return "The agent works";
   const end = chat.items.at(-1);

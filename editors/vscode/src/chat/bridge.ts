@@ -41,7 +41,9 @@ export type ToView =
   | { readonly kind: "sessions"; readonly sessions: readonly SessionInfo[]; readonly current: string | null }
   | { readonly kind: "completions"; readonly query: string; readonly found: readonly Completion[] }
   /** Put this into the input, behind what is there when that is to be kept, and the cursor behind it. */
-  | { readonly kind: "compose"; readonly text: string; readonly keep: boolean };
+  | { readonly kind: "compose"; readonly text: string; readonly keep: boolean }
+  /** Bring a question into view, with the keyboard on its card and on none of its buttons. */
+  | { readonly kind: "showQuestion"; readonly id: string };
 
 /** Commands that the view may run, and no others. */
 export const VIEW_COMMANDS = [

@@ -24,4 +24,4 @@ export type ChatEvent =
   | { readonly kind: "modelAsked"; readonly id: string; readonly request: Ask }
   | { readonly kind: "settled"; readonly id: string; readonly answer: string }
   /** The server is gone: nothing runs any more. */
-  | { readonly kind: "lost" };
+  | { readonly kind: "lost"; readonly at: number };

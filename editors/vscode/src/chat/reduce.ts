@@ -2,9 +2,9 @@
 
 import type { ContentBlock, Update } from "../protocol/acp";
 import { readContent } from "../protocol/acp";
-import type { Ask, PromptResult, RequestPermission, Status, TurnUsage } from "../protocol/messages";
+import type { Ask, PromptResult, QuestionTerms, RequestPermission, Status, TurnUsage } from "../protocol/messages";
 import type { ChatEvent } from "./events";
-import type { AskItem, ChatState, EndItem, Item, QuestionItem } from "./state";
+import type { AskItem, ChatState, EndItem, Item, QuestionItem, ThoughtItem, ToolItem } from "./state";
 import { askedOutput, blockText, mergeTool, newTool } from "./tools";
 
 export function apply(chat: ChatState, event: ChatEvent): ChatState {
@@ -36,7 +36,7 @@ export function apply(chat: ChatState, event: ChatEvent): ChatState {
     case "withdrawn":
       return { ...chat, waiting: chat.waiting.filter((one) => one.id !== event.waitingId) };
     case "lost":
-      return lost(chat);
+      return lost(settleAll(chat, event.at, "not finished: the server stopped"));
   }
 }
 
@@ -180,11 +180,30 @@ function toolCall(
 function status(chat: ChatState, told: Status, at: number): ChatState {
   const { state, label, busy, turnId } = told;
   const now = { state, label, busy, turnId };
-  if (!busy) return { ...closeThought(chat, at), status: now };
+  if (!busy) return { ...settleAll(chat, at, UNFINISHED), status: now };
   if (chat.status.busy && chat.status.turnId === turnId) return { ...chat, status: now };
   // A turn begins: that of the prompt that has waited longest.
   const first = chat.waiting.find((one) => one.how === "prompt");
   return { ...(first === undefined ? chat : promote(chat, first.id)), status: now, turnSince: at };
+}
+
+const UNFINISHED = "not finished";
+
+/** Nothing runs any more: what was still open is not, whoever forgot to say so. */
+function settleAll(chat: ChatState, at: number, why: string): ChatState {
+  if (!chat.items.some(isOpen)) return chat;
+  return { ...chat, items: chat.items.map((item) => (isOpen(item) ? settleItem(item, at, why) : item)) };
+}
+
+function isOpen(item: Item): item is ToolItem | ThoughtItem {
+  if (item.kind === "thought") return item.seconds === null && item.since > 0;
+  return item.kind === "tool" && (item.status === "pending" || item.status === "in_progress");
+}
+
+function settleItem(item: ToolItem | ThoughtItem, at: number, why: string): Item {
+  return item.kind === "tool"
+    ? { ...item, status: "failed", summary: why }
+    : { ...item, seconds: (at - item.since) / 1000 };
 }
 
 /** A prompt that waited becomes part of the conversation; one that no longer waits is there already. */
@@ -210,7 +229,7 @@ function answered(chat: ChatState, result: PromptResult, at: number): ChatState 
   const end = endOf(turn, chat.turnSince === null ? null : (at - chat.turnSince) / 1000);
   // What it did not hear is given back to the person by the host.
   const waiting = chat.waiting.filter((one) => one.how === "prompt");
-  const ended = { ...closeThought(chat, at), waiting, turnSince: null };
+  const ended = { ...settleAll(chat, at, UNFINISHED), waiting, turnSince: null };
   return append(ended, result.stopReason === "refusal" ? { ...end, why: REFUSED } : end);
 }
 
@@ -273,10 +292,19 @@ function question(id: string, request: RequestPermission): QuestionItem {
     id,
     title: call.title ?? "",
     toolKind: call.kind ?? "other",
-    detail: askedOutput(readContent(call.content ?? [])),
+    detail: withReason(askedOutput(readContent(call.content ?? [])), request._meta?.["agent-server"]),
     options: request.options,
     answer: null,
   };
+}
+
+/** Why it is asked, where that is not said already. */
+function withReason(
+  detail: string,
+  meta: (QuestionTerms & { readonly reason?: string | null }) | null | undefined,
+): string {
+  const reason = meta?.reason ?? "";
+  return reason === "" || detail.includes(reason) ? detail : `${detail}\n\nWhy you are asked: ${reason}`.trim();
 }
 
 function asked(id: string, { question, options }: Ask): AskItem {

@@ -9,7 +9,7 @@ export function blockText(block: ContentBlock): string {
     case "text":
       return block.text;
     case "image":
-      return "*(image)*";
+      return "(image)";
     case "resource_link":
       return block.name;
     case "resource":

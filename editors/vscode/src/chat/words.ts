@@ -1,6 +1,8 @@
 /** The words of the transcript. Pure. */
 
+import type { ToolStatus } from "../protocol/acp";
 import type { PermissionOption } from "../protocol/messages";
+import { printableLine } from "./printable";
 import type { ToolItem } from "./state";
 
 export function duration(seconds: number): string {
@@ -21,9 +23,24 @@ export interface ToolWords {
 
 /** Verb, object, outcome: our server's titles begin with the tool's name. */
 export function toolLine(item: ToolItem): ToolWords {
-  const [verb = "", ...rest] = item.title.split(" ");
+  const [verb = "", ...rest] = printableLine(item.title).split(" ");
   const time = item.seconds === null ? "" : duration(item.seconds);
   return { verb, object: rest.join(" "), outcome: [outcome(item), time].filter((part) => part !== "").join(" · ") };
+}
+
+/** How a call looks: a command that ran and said no has failed for whoever reads it. */
+export function lookOf(item: ToolItem): ToolStatus {
+  const saidNo = item.toolKind === "execute" && /^exit [1-9]/.test(item.summary ?? "");
+  return item.status === "completed" && saidNo ? "failed" : item.status;
+}
+
+/** What a tool said, as one block of Markdown in which all lines stay as they are. While it runs it comes as one. */
+export function outputBlock(output: string): string {
+  const [, open = "", inside = ""] = /^(`{3,})\n([\s\S]*)\n\1$/.exec(output) ?? [];
+  if (open !== "" && !inside.includes(open)) return output;
+  const longest = Math.max(2, ...[...output.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${output}\n${fence}`;
 }
 
 function outcome(item: ToolItem): string {
@@ -33,9 +50,9 @@ function outcome(item: ToolItem): string {
     case "in_progress":
       return "running";
     case "completed":
-      return item.summary ?? "";
+      return printableLine(item.summary ?? "");
     case "failed":
-      return item.summary ?? "failed";
+      return printableLine(item.summary ?? "failed");
   }
 }
 
@@ -55,14 +72,15 @@ export function pendingWords(edits: number, files: number): string {
  * buttons, and is not said again.
  */
 export function optionWords(option: PermissionOption, title = ""): string {
-  if (!option.kind.startsWith("allow")) return option.name;
-  const [, thing, scope] = /^`(.*)`, (this \w+)$/s.exec(option.name) ?? [];
+  const name = printableLine(option.name);
+  if (!option.kind.startsWith("allow")) return name;
+  const [, thing, scope] = /^Allow (.*) in (this \w+)$/s.exec(name) ?? [];
   // Its name is cut when it is long.
   const isShown = thing?.endsWith("…")
     ? title.includes(thing.slice(0, -1))
     : thing !== undefined && title.endsWith(thing);
   if (isShown) return `Allow in ${scope}`;
-  return `Allow ${option.name.charAt(0).toLowerCase()}${option.name.slice(1)}`;
+  return name.startsWith("Allow ") ? name : `Allow ${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 }
 
 /** What the file of an exported session is called. */

@@ -6,20 +6,29 @@ import type { FromView, ServerState, ToView } from "../chat/bridge";
 import { VIEW_COMMANDS } from "../chat/bridge";
 import type { ChatEvent } from "../chat/events";
 import { applyWords } from "../chat/mentions";
+import { printableLine } from "../chat/printable";
 import type { SessionInfo } from "../protocol/acp";
 import { summarise } from "../review/shown";
+import { choose } from "./choosing";
 import { sentence } from "./client";
 import type { Conversation, Happened } from "./conversation";
 import { lastEditor } from "./looking";
 import { type Mentioned, meant, pathOf } from "./mentioned";
-import type { Permissions } from "./permissions";
+import type { Permissions, Waiting } from "./permissions";
 import { NO_FOLDER } from "./places";
 import type { Reviews } from "./reviews";
+import type { Seen } from "./seen";
 import type { Server } from "./server";
 
 export const CHAT_VIEW = "agent.chat";
+/** Milliseconds in which a chat that was visible before the window was reloaded comes back, once VS Code answers. */
+const RESTORE_MS = 1_000;
 /** Events are sent together this often: a message costs more than what is in it. */
 const BATCH_MS = 16;
+
+/** What a command is given that is run by the chat's page. */
+export const OF_CHAT = "chat";
+const FOCUS: ToView = { kind: "compose", text: "", keep: true };
 
 interface Parts {
   readonly extension: vscode.Uri;
@@ -28,13 +37,19 @@ interface Parts {
   readonly permissions: Permissions;
   readonly reviews: Reviews;
   readonly mentioned: Mentioned;
+  readonly seen: Seen;
 }
 
 export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
   private batch: ChatEvent[] = [];
   private timer: NodeJS.Timeout | undefined;
-  private composed: string | undefined;
+  /** What the page does with the keyboard once it is there. */
+  private wanted: ToView | undefined;
+  /** The page hears what is posted. */
+  private listens = false;
+  /** What becomes visible now was visible before, and not opened by the user. */
+  private restoring = true;
   private readonly watched: vscode.Disposable[];
 
   constructor(private readonly parts: Parts) {
@@ -45,6 +60,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       parts.server.onDidChange((server) => this.post({ kind: "server", server })),
       parts.reviews.onDidChange(() => this.post({ kind: "review", review: this.review() })),
     ];
+    void this.restored();
+  }
+
+  private async restored(): Promise<void> {
+    await vscode.commands.executeCommand("setContext", "agent.busy", false);
+    setTimeout(() => {
+      this.restoring = false;
+    }, RESTORE_MS);
   }
 
   get visible(): boolean {
@@ -53,22 +76,39 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
+    // VS Code has put the keyboard into a page that was not there yet.
+    if (!this.restoring) this.wanted ??= FOCUS;
     const dist = vscode.Uri.joinPath(this.parts.extension, "dist");
     view.webview.options = { enableScripts: true, localResourceRoots: [dist] };
     view.webview.html = page(view.webview, dist);
     view.webview.onDidReceiveMessage((message: FromView) => {
       this.receive(message).catch((error) => void vscode.window.showErrorMessage(sentence(error)));
     });
+    view.onDidChangeVisibility(() => {
+      if (!view.visible) this.listens = false; // its page goes with it
+    });
     view.onDidDispose(() => {
       this.view = undefined;
+      this.listens = false;
     });
   }
 
-  /** Bring the chat into view; with `text`, put that into its input. */
-  async reveal(text?: string): Promise<void> {
-    this.composed = text;
+  /** Bring the chat into view, with the keyboard in its input; with `text`, put that there. */
+  reveal(text = ""): Promise<void> {
+    return this.bring({ kind: "compose", text, keep: false });
+  }
+
+  /** Bring a question into view: that of its session, with the keyboard on its card and on none of its buttons. */
+  async revealQuestion({ id, sessionId }: Waiting): Promise<void> {
+    const { conversation } = this.parts;
+    if (conversation.current?.sessionId !== sessionId) await conversation.load(sessionId);
+    await this.bring({ kind: "showQuestion", id });
+  }
+
+  private async bring(wanted: ToView): Promise<void> {
+    this.wanted = wanted;
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    if (this.visible) this.compose();
+    if (this.visible && this.listens) this.place();
   }
 
   // ---- to the page -------------------------------------------------------------------------------
@@ -95,14 +135,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.post({ kind: "snapshot", server: this.parts.server.state, chat, review: this.review() });
   }
 
-  private compose(): void {
-    if (this.composed === undefined) return;
-    this.post({ kind: "compose", text: this.composed, keep: false });
-    this.composed = undefined;
+  private place(): void {
+    if (this.wanted === undefined) return;
+    this.post(this.wanted);
+    this.wanted = undefined;
   }
 
   private review() {
-    return summarise(this.parts.reviews.all, this.parts.conversation.current?.sessionId ?? null);
+    const { reviews, conversation, seen } = this.parts;
+    return summarise(reviews.all, conversation.current?.sessionId ?? null, (...one) => seen.place(...one));
   }
 
   private post(message: ToView): void {
@@ -115,8 +156,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     const { conversation, permissions, mentioned } = this.parts;
     switch (message.kind) {
       case "ready":
+        this.listens = true;
         this.snapshot();
-        this.compose();
+        this.place();
         return this.open();
       case "send":
         return message.how === "prompt"
@@ -162,7 +204,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       case "openLink":
         return openLink(message.href);
       case "command":
-        if (VIEW_COMMANDS.includes(message.command)) await vscode.commands.executeCommand(message.command);
+        if (VIEW_COMMANDS.includes(message.command)) await vscode.commands.executeCommand(message.command, OF_CHAT);
         return;
     }
   }
@@ -185,10 +227,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     const { conversation } = this.parts;
     const sessions = await conversation.list();
     const title = sessions.find((one) => one.sessionId === sessionId)?.title ?? "Untitled";
-    const yes = "Delete";
-    const detail = "Its conversation is forgotten; files stay as they are.";
-    const chosen = await vscode.window.showWarningMessage(`Delete "${title}"?`, { modal: true, detail }, yes);
-    if (chosen !== yes) return;
+    const yes = { label: "Delete it", detail: "Its conversation is forgotten; files stay as they are." };
+    const asked = { title: `Delete “${printableLine(title)}”?`, nothing: "Keep it" };
+    if ((await choose([yes], asked)) === undefined) return;
     // Gone from the list at once: nobody can open what is being deleted.
     this.postSessions(sessions.filter((one) => one.sessionId !== sessionId));
     try {

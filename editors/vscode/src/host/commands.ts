@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { ConfigOption } from "../protocol/acp";
 import { askFor, diagnosticWords, subjectWords } from "./asking";
-import type { ChatView } from "./chatView";
+import { type ChatView, OF_CHAT } from "./chatView";
 import { sentence } from "./client";
 import type { Conversation } from "./conversation";
 import type { Diffs } from "./diffs";
@@ -11,6 +11,7 @@ import { exportSession } from "./exporting";
 import { gutterLineIn, hunkIn, partIn, subjectIn } from "./given";
 import type { GoingBack } from "./goingBack";
 import type { Permissions } from "./permissions";
+import { type Doctor, showDemo } from "./programs";
 import type { Reviewing } from "./reviewing";
 import type { Server } from "./server";
 
@@ -22,6 +23,7 @@ export interface Parts {
   readonly diffs: Diffs;
   readonly reviewing: Reviewing;
   readonly goingBack: GoingBack;
+  readonly doctor: Doctor;
   readonly log: vscode.LogOutputChannel;
 }
 
@@ -68,7 +70,7 @@ function talking({ conversation, chat, permissions }: Parts): Record<string, Com
       else await say(words);
     },
     "agent.cancel": () => conversation.cancel(),
-    "agent.answer": () => permissions.answerNext(),
+    "agent.answer": () => permissions.showNext(),
   };
 }
 
@@ -112,7 +114,10 @@ async function pick(conversation: Conversation, category: string, title: string)
   await conversation.open();
   const option = conversation.current?.options.find((one: ConfigOption) => one.category === category);
   if (option === undefined) return;
-  const items = option.options.map(({ name, value, description }) => ({
+  // What is chosen now stands first: Enter alone changes nothing.
+  const isCurrent = ({ value }: { readonly value: string }) => value === option.currentValue;
+  const choices = [...option.options.filter(isCurrent), ...option.options.filter((one) => !isCurrent(one))];
+  const items = choices.map(({ name, value, description }) => ({
     label: name,
     description: value === option.currentValue ? "current" : "",
     detail: description ?? "",
@@ -122,7 +127,9 @@ async function pick(conversation: Conversation, category: string, title: string)
   if (chosen !== undefined) await conversation.setOption(option.id, chosen.value);
 }
 
-function deciding({ reviewing, diffs, server }: Parts): Record<string, Command> {
+function deciding({ reviewing, diffs, server, conversation }: Parts): Record<string, Command> {
+  // What the chat's bar counts is of the session that it shows.
+  const sessionOf = (from: unknown) => (from === OF_CHAT ? conversation.current?.sessionId : undefined);
   const hunk = (argument: unknown) => hunkIn(argument) ?? gutterLineIn(argument);
   return {
     "agent.review": () => diffs.next(),
@@ -136,9 +143,9 @@ function deciding({ reviewing, diffs, server }: Parts): Record<string, Command> 
     "agent.acceptFile": (argument) => reviewing.decideFile("accept", subjectIn(argument)),
     "agent.rejectFile": (argument) => reviewing.decideFile("reject", subjectIn(argument)),
     "agent.rejectWithReason": (argument) => reviewing.rejectWith(subjectIn(argument)),
-    "agent.acceptAll": () => reviewing.decideAll("accept"),
+    "agent.acceptAll": (from) => reviewing.decideAll("accept", "once", sessionOf(from)),
     "agent.acceptFor": () => reviewing.acceptFor(),
-    "agent.rejectAll": () => reviewing.decideAll("reject"),
+    "agent.rejectAll": (from) => reviewing.decideAll("reject", "once", sessionOf(from)),
     "agent.nextHunk": () => reviewing.step(1),
     "agent.previousHunk": () => reviewing.step(-1),
   };
@@ -153,7 +160,7 @@ function returning({ conversation, goingBack }: Parts): Record<string, Command> 
   };
 }
 
-function serving({ server, conversation, log }: Parts): Record<string, Command> {
+function serving({ server, conversation, doctor, log }: Parts): Record<string, Command> {
   return {
     "agent.showLog": () => log.show(),
     "agent.restart": async () => {
@@ -164,18 +171,10 @@ function serving({ server, conversation, log }: Parts): Record<string, Command> 
       await server.install();
       await conversation.open();
     },
-    "agent.doctor": () => runInTerminal(server, "doctor"),
-    "agent.tryDemo": () => runInTerminal(server, "demo"),
+    "agent.doctor": () => doctor.show(),
+    "agent.tryDemo": () => showDemo(server),
     "agent.openSettings": () =>
       vscode.commands.executeCommand("workbench.action.openSettings", "@ext:agent-server.agent-server"),
     "agent.openFolder": () => vscode.commands.executeCommand("workbench.action.files.openFolder"),
   };
-}
-
-/** Run one of the server program's own commands, for a person to see. */
-function runInTerminal(server: Server, command: "doctor" | "demo"): void {
-  const found = server.find();
-  if (found.kind === "missing") throw new Error(found.message);
-  const name = `agent-server ${command}`;
-  vscode.window.createTerminal({ name, shellPath: found.command, shellArgs: [command] }).show();
 }

@@ -57,7 +57,11 @@ export class Conversation implements vscode.Disposable {
   ) {}
 
   get current(): ChatState | undefined {
-    return this.currentId === null ? undefined : this.chats.get(this.currentId);
+    return this.currentId === null ? undefined : this.chat(this.currentId);
+  }
+
+  chat(sessionId: string): ChatState | undefined {
+    return this.chats.get(sessionId);
   }
 
   /** Hear what a client says. */
@@ -79,8 +83,6 @@ export class Conversation implements vscode.Disposable {
     this.chats.set(sessionId, apply(chat, event));
     this.happened.fire({ sessionId, event });
   }
-
-  // ---- sessions ----------------------------------------------------------------------------------
 
   /** The session that is shown: the remembered one, else a new one. */
   async open(): Promise<string> {
@@ -216,7 +218,7 @@ export class Conversation implements vscode.Disposable {
 
   /** The process is gone, and all that ran in it. */
   lost(): void {
-    for (const sessionId of this.chats.keys()) this.dispatch(sessionId, { kind: "lost" });
+    for (const sessionId of this.chats.keys()) this.dispatch(sessionId, { kind: "lost", at: Date.now() });
   }
 
   /** A new process knows of no session: take up the one that is shown, and forget the others until they are asked for. */
@@ -228,8 +230,6 @@ export class Conversation implements vscode.Disposable {
     const session = await client.ask("agent/session/resume", { ...this.place(sessionId), sessionId });
     this.dispatch(shown.sessionId, { kind: "opened", session });
   }
-
-  // ---- turns -------------------------------------------------------------------------------------
 
   /** Prompt the shown session. Returns once the prompt is on its way; what comes of it is events. */
   async prompt(text: string, images: readonly PastedImage[] = []): Promise<void> {

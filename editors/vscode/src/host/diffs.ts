@@ -5,6 +5,7 @@ import { openFiles } from "../review/shown";
 import { diffTitle } from "../review/words";
 import { BASE, PROPOSAL, sideOf } from "./proposedFiles";
 import type { Reviews, Subject } from "./reviews";
+import type { Seen } from "./seen";
 import { settings } from "./settings";
 
 /** Somebody who typed so lately is not shown another document. */
@@ -15,7 +16,10 @@ export class Diffs implements vscode.Disposable {
   private readonly versions = new WeakMap<vscode.TextDocument, number>();
   private typed = 0;
 
-  constructor(private readonly reviews: Reviews) {
+  constructor(
+    private readonly reviews: Reviews,
+    private readonly seen: Seen,
+  ) {
     this.watched = vscode.window.onDidChangeTextEditorSelection((change) => this.moved(change));
   }
 
@@ -26,11 +30,17 @@ export class Diffs implements vscode.Disposable {
     if (review === undefined || file === undefined) return;
     const first = file.hunks[0]?.told.range.start.line ?? 0;
     const [left, right] = [sideOf(BASE, subject), sideOf(PROPOSAL, subject)];
-    await vscode.commands.executeCommand("vscode.diff", left, right, diffTitle(review, file), {
-      preview: false,
-      preserveFocus,
-      selection: new vscode.Range(first, 0, first, 0),
-    });
+    await vscode.commands.executeCommand(
+      "vscode.diff",
+      left,
+      right,
+      diffTitle(review, file, this.seen.place(review, file)),
+      {
+        preview: false,
+        preserveFocus,
+        selection: new vscode.Range(first, 0, first, 0),
+      },
+    );
   }
 
   /** The first that waits; whether one does. */

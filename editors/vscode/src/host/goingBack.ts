@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { CheckpointRestored, CheckpointShown, ProposedFile, RestoreCheckpoint } from "../protocol/messages";
 import { isDone } from "../review/model";
 import { leftWords, nameOf } from "../review/words";
+import { choose } from "./choosing";
 import type { AgentClient } from "./client";
 import type { Conversation } from "./conversation";
 import type { Previews } from "./previews";
@@ -124,11 +125,8 @@ async function pickWhat(checkpoint: CheckpointShown, would: CheckpointRestored):
   }
   const counted = `${plural(files, "file")} would change, ${plural(prompts, "prompt")} would go.`;
   const placeHolder = [counted, left ?? ""].join(" ").trim();
-  const chosen = await vscode.window.showQuickPick(items, {
-    title: checkpoint.title,
-    placeHolder,
-    ignoreFocusOut: true,
-  });
+  const nothing = "Leave all as it is";
+  const chosen = await choose(items, { title: checkpoint.title, placeHolder, ignoreFocusOut: true, nothing });
   return chosen && { files: chosen.files, chat: chosen.chat };
 }
 

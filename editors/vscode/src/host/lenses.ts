@@ -1,18 +1,24 @@
 /** Above each hunk of a proposal: Accept · Reject · n of m; of one that was applied: Undo. */
 
 import * as vscode from "vscode";
-import { isDone, isOpen } from "../review/model";
+import { isDone, isOpen, type Review, type ReviewFile } from "../review/model";
 import type { HunkPlace } from "../review/shown";
 import { places } from "../review/shown";
 import { PROPOSAL, subjectOf } from "./proposedFiles";
 import type { Reviews, Subject } from "./reviews";
+import type { Seen } from "./seen";
+
+const TOP = new vscode.Range(0, 0, 0, 0);
 
 export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.changed.event;
   private readonly watched: vscode.Disposable;
 
-  constructor(private readonly reviews: Reviews) {
+  constructor(
+    private readonly reviews: Reviews,
+    private readonly seen: Seen,
+  ) {
     this.watched = reviews.onDidChange(() => this.changed.fire());
   }
 
@@ -26,6 +32,17 @@ export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
     const review = this.reviews.review(subject.txn);
     const file = this.reviews.file(subject);
     if (file === undefined || review === undefined) return [];
+    return [...this.above(review, file), ...this.below(subject, review, file)];
+  }
+
+  /** Whose it is, where it reaches and why it is asked. */
+  private above(review: Review, file: ReviewFile): vscode.CodeLens[] {
+    const about = this.seen.about(review, file);
+    const title = `$(warning) ${about}`;
+    return about === null || !isOpen(review) ? [] : [new vscode.CodeLens(TOP, { title, command: "" })];
+  }
+
+  private below(subject: Subject, review: Review, file: ReviewFile): vscode.CodeLens[] {
     if (isDone(review)) return places(file).flatMap((place) => undoLenses(subject, place));
     if (!isOpen(review)) return [];
     if (file.edited !== null || file.hunks.length === 0) return wholeFile(subject, file.edited !== null);

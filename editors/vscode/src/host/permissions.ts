@@ -1,30 +1,34 @@
 /**
- * Questions of the server: a card in the chat, and a modal when the chat is not to be seen. No answer means no. Those of
- * the model itself are asked the same way, in words.
+ * Questions of the server, and those of the model in words. Each is a card in the chat of its session, and answered
+ * there; a notification and the status bar only show it. No answer means no.
  */
 
 import * as vscode from "vscode";
-import { askedOutput } from "../chat/tools";
-import { optionWords, plainWords } from "../chat/words";
-import { readContent } from "../protocol/acp";
+import { optionWords } from "../chat/words";
 import type { Ask, Asked, PermissionAnswer, PermissionOption, RequestPermission } from "../protocol/messages";
 import type { Conversation } from "./conversation";
+import { noticeText } from "./notices";
 import { settings } from "./settings";
 
 const WITHDRAWN: PermissionAnswer = { outcome: { outcome: "cancelled" } };
+const SHOW = "Show";
 const STOPPED = "Not answered: the server stopped";
 
-interface Card {
+/** A question that waits, and whose it is. */
+export interface Waiting {
+  readonly id: string;
   readonly sessionId: string;
+  /** What is asked, in one line. */
+  readonly title: string;
+}
+
+interface Card extends Waiting {
   /** Nobody waits for an answer any more; `words` say why. */
   readonly withdraw: (words: string) => void;
-  /** Ask outside of the chat. */
-  readonly askAside: () => Promise<void>;
 }
 
 interface Permission extends Card {
   readonly kind: "permission";
-  readonly title: string;
   readonly options: readonly PermissionOption[];
   readonly resolve: (answer: PermissionAnswer) => void;
 }
@@ -45,10 +49,12 @@ export class Permissions implements vscode.Disposable {
     private readonly conversation: Conversation,
     /** Whether the chat of that session is to be seen. */
     private readonly visible: (sessionId: string) => boolean,
+    private readonly show: (question: Waiting) => Promise<void>,
   ) {}
 
-  get waiting(): number {
-    return this.open.size;
+  /** All that wait, the oldest first. */
+  get waiting(): readonly Waiting[] {
+    return [...this.open.values()];
   }
 
   ask(request: RequestPermission, token: vscode.CancellationToken): Promise<PermissionAnswer> {
@@ -58,11 +64,9 @@ export class Permissions implements vscode.Disposable {
       const withdraw = (words: string) => {
         if (this.close(id, words)) resolve(WITHDRAWN);
       };
-      const askAside = () => this.pickOption(id, request);
-      const title = titleOf(request);
-      this.open.set(id, { kind: "permission", sessionId, title, options, resolve, withdraw, askAside });
+      const title = request.toolCall.title ?? "may it go on?";
       this.conversation.dispatch(sessionId, { kind: "asked", id, request });
-      this.opened(sessionId, token, withdraw, () => this.askModally(id, request));
+      this.opened({ kind: "permission", id, sessionId, title, options, resolve, withdraw }, token);
     });
   }
 
@@ -74,22 +78,28 @@ export class Permissions implements vscode.Disposable {
       const withdraw = (words: string) => {
         if (this.close(id, words)) resolve({ answer: null });
       };
-      const askAside = () => this.pickWords(id, request);
-      this.open.set(id, { kind: "model", sessionId, resolve, withdraw, askAside });
       this.conversation.dispatch(sessionId, { kind: "modelAsked", id, request });
-      this.opened(sessionId, token, withdraw, askAside);
+      this.opened({ kind: "model", id, sessionId, title: request.question, resolve, withdraw }, token);
     });
   }
 
-  private opened(
-    sessionId: string,
-    token: vscode.CancellationToken,
-    withdraw: (words: string) => void,
-    askHidden: () => Promise<void>,
-  ): void {
-    token.onCancellationRequested(() => withdraw("Withdrawn"));
+  private opened(card: Permission | Model, token: vscode.CancellationToken): void {
+    this.open.set(card.id, card);
+    token.onCancellationRequested(() => card.withdraw("Withdrawn"));
     this.changed.fire(this.open.size);
-    if (!this.visible(sessionId) && settings().modalWhenHidden) void askHidden();
+    if (!this.visible(card.sessionId) && settings().notifyWhenHidden) void this.notify(card);
+  }
+
+  /** Tell that it waits. The one button shows it, and so does no key that was meant for something else. */
+  private async notify(card: Waiting): Promise<void> {
+    const text = noticeText(`${this.nameOf(card)}: the agent waits for you: ${card.title}`);
+    const chosen = await vscode.window.showWarningMessage(text, SHOW);
+    if (chosen === SHOW && this.open.has(card.id)) await this.show(card);
+  }
+
+  /** The title of its session. */
+  nameOf({ sessionId }: Waiting): string {
+    return this.conversation.chat(sessionId)?.title ?? "Untitled session";
   }
 
   /** The person's choice. `feedback` are words for the model. */
@@ -112,53 +122,17 @@ export class Permissions implements vscode.Disposable {
     card.resolve({ answer: words });
   }
 
-  /** Answer the question that has waited longest, from wherever the person is. */
-  async answerNext(): Promise<void> {
-    const [card] = this.open.values();
+  /** Show a question: one of the session that is shown, else the one that has waited longest. */
+  async showNext(): Promise<void> {
+    const shown = this.conversation.current?.sessionId;
+    const card = this.waiting.find((one) => one.sessionId === shown) ?? this.waiting[0];
     if (card === undefined) await vscode.window.showInformationMessage("Nothing waits for an answer.");
-    else await card.askAside();
+    else await this.show(card);
   }
 
   /** The server is gone: nobody waits for an answer any more. */
   lost(): void {
     for (const card of [...this.open.values()]) card.withdraw(STOPPED);
-  }
-
-  /** Closing the modal decides nothing: the question stays in the chat and in the status bar. */
-  private async askModally(id: string, request: RequestPermission): Promise<void> {
-    const items = request.options.map((option) => ({
-      title: optionWords(option, titleOf(request)),
-      option,
-      isCloseAffordance: false,
-    }));
-    const text = `The agent asks: ${titleOf(request)}`;
-    const chosen = await vscode.window.showWarningMessage(text, { modal: true, detail: thingOf(request) }, ...items);
-    if (chosen !== undefined) this.answer(id, chosen.option.optionId);
-  }
-
-  private async pickOption(id: string, request: RequestPermission): Promise<void> {
-    const items = request.options.map((option) => ({
-      label: optionWords(option, titleOf(request)),
-      option,
-      say: false,
-    }));
-    const refusal = request.options.find((option) => option.kind === "reject_once");
-    const why = refusal === undefined ? [] : [{ label: "No, and say why…", option: refusal, say: true }];
-    const title = `The agent asks: ${titleOf(request)}`;
-    const placeHolder = thingOf(request).replaceAll(/\s+/g, " ").slice(0, 200);
-    const chosen = await vscode.window.showQuickPick([...items, ...why], { title, placeHolder });
-    if (chosen === undefined) return;
-    const words = chosen.say ? await vscode.window.showInputBox({ title: "What should it do instead?" }) : null;
-    if (words !== undefined) this.answer(id, chosen.option.optionId, words === "" ? null : words);
-  }
-
-  private async pickWords(id: string, { question, options }: Ask): Promise<void> {
-    const own = "Something else…";
-    const chosen =
-      options.length === 0 ? own : await vscode.window.showQuickPick([...options, own], { title: question });
-    if (chosen === undefined) return;
-    const words = chosen === own ? await vscode.window.showInputBox({ title: question, ignoreFocusOut: true }) : chosen;
-    if (words !== undefined && words.trim() !== "") this.tell(id, words.trim());
   }
 
   /** Whether it was open. */
@@ -175,13 +149,4 @@ export class Permissions implements vscode.Disposable {
     this.lost();
     this.changed.dispose();
   }
-}
-
-function titleOf(request: RequestPermission): string {
-  return request.toolCall.title ?? "may it go on?";
-}
-
-/** The thing itself, as plain text: a modal shows no Markdown. */
-function thingOf(request: RequestPermission): string {
-  return plainWords(askedOutput(readContent(request.toolCall.content ?? [])));
 }

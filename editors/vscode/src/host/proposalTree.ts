@@ -1,11 +1,13 @@
 /** "Proposed changes" under Source Control, and the mark on such files in the explorer and on tabs. */
 
 import * as vscode from "vscode";
+import { printableLine } from "../chat/printable";
 import type { Review, ReviewFile } from "../review/model";
 import { isDone, isOpen, isStaged } from "../review/model";
 import { counts, openFiles } from "../review/shown";
-import { folderOf, kindWords, stateWords } from "../review/words";
+import { folderOf, kindWords, nameOf, stateWords } from "../review/words";
 import type { Reviews, Subject } from "./reviews";
+import { type Seen, workspace } from "./seen";
 
 interface Node {
   readonly review: Review;
@@ -20,7 +22,10 @@ export class ProposalTree implements vscode.TreeDataProvider<Node>, vscode.FileD
   private readonly parts: vscode.Disposable[];
   private readonly view: vscode.TreeView<Node>;
 
-  constructor(private readonly reviews: Reviews) {
+  constructor(
+    private readonly reviews: Reviews,
+    private readonly seen: Seen,
+  ) {
     this.view = vscode.window.createTreeView("agent.proposals", { treeDataProvider: this });
     this.parts = [
       this.view,
@@ -41,14 +46,16 @@ export class ProposalTree implements vscode.TreeDataProvider<Node>, vscode.FileD
 
   getTreeItem({ review, file }: Node): vscode.TreeItem {
     const uri = vscode.Uri.parse(file.uri);
-    const item = new vscode.TreeItem(uri);
+    const item = new vscode.TreeItem(nameOf(file.uri));
+    item.resourceUri = uri;
     const { added, removed } = counts(file);
     const subject: Subject = { txn: review.txn, uri: file.uri };
     const state = stateWords(review, file);
     const kind = kindWords(file);
-    const words = [`+${added} −${removed}`, kind, state, folderOf(uri.path, folders())];
+    const place = this.seen.place(review, file) ?? folderOf(uri.path, workspace());
+    const words = [`+${added} −${removed}`, kind, state, place];
     item.description = words.filter((part) => part !== "" && part !== null).join(" · ");
-    item.tooltip = [vscode.workspace.asRelativePath(uri), file.message ?? review.reason]
+    item.tooltip = [printableLine(vscode.workspace.asRelativePath(uri)), file.message, this.seen.about(review, file)]
       .filter((line) => line !== null)
       .join("\n");
     item.contextValue = isOpen(review) ? "open" : isDone(review) ? "done" : "settled";
@@ -81,8 +88,4 @@ export class ProposalTree implements vscode.TreeDataProvider<Node>, vscode.FileD
   dispose(): void {
     for (const part of this.parts) part.dispose();
   }
-}
-
-function folders() {
-  return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, path: uri.path }));
 }

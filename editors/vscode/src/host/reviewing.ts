@@ -5,14 +5,16 @@ import type { DiffOpened, EditDecision, OpenDiff, ResolveEdit } from "../protoco
 import type { Review } from "../review/model";
 import { isOpen } from "../review/model";
 import type { ReviewEvent } from "../review/reduce";
-import { decisionsOn, hunkAt, neighbour, openFiles, undecided } from "../review/shown";
-import { nameOf, SCOPES } from "../review/words";
+import { decisionsOn, hunkAt, neighbour, openFiles, places, undecided } from "../review/shown";
+import { leftToAccept, nameOf, SCOPES } from "../review/words";
 import { askFor } from "./asking";
+import { choose } from "./choosing";
 import type { Conflicts } from "./conflicts";
 import type { Diffs } from "./diffs";
 import type { GutterLine, HunkSubject } from "./given";
 import { BASE, PROPOSAL, type ProposedFiles, subjectOf } from "./proposedFiles";
 import type { Reviews, Subject } from "./reviews";
+import type { Seen } from "./seen";
 
 type Verdict = EditDecision["verdict"];
 type Scope = NonNullable<ResolveEdit["remember"]>;
@@ -22,6 +24,7 @@ interface Parts {
   readonly files: ProposedFiles;
   readonly diffs: Diffs;
   readonly conflicts: Conflicts;
+  readonly seen: Seen;
 }
 
 export class Reviewing implements vscode.Disposable {
@@ -115,6 +118,7 @@ export class Reviewing implements vscode.Disposable {
   async decideHunk(verdict: Verdict, given?: HunkSubject | GutterLine): Promise<void> {
     this.inEditor = true;
     const at = given !== undefined && "hunk" in given ? given : this.hunkAt(given);
+    if (at !== undefined && given === undefined && verdict === "accept" && this.bringIntoView(at)) return;
     if (at !== undefined) return this.parts.reviews.decide(at.txn, [{ uri: at.uri, hunk: at.hunk, verdict }]);
     const subject = this.inFront();
     if (subject === undefined || this.parts.reviews.file(subject)?.edited == null) return;
@@ -127,6 +131,7 @@ export class Reviewing implements vscode.Disposable {
     const subject = given ?? this.inFront();
     const file = subject && this.parts.reviews.file(subject);
     if (subject === undefined || file === undefined) return;
+    if (verdict === "accept" && !this.parts.seen.has(subject)) return this.showLeft([subject]);
     await this.parts.reviews.decide(
       subject.txn,
       decisionsOn(file, verdict),
@@ -134,13 +139,29 @@ export class Reviewing implements vscode.Disposable {
     );
   }
 
-  async decideAll(verdict: Verdict, remember: Scope = "once"): Promise<void> {
+  /**
+   * All that waits, of one session where that is given. Yes is to what was shown, and not to what is outside the
+   * workspace: what is left is shown, for a yes of its own.
+   */
+  async decideAll(verdict: Verdict, remember: Scope = "once", sessionId?: string): Promise<void> {
     this.inEditor = false;
+    const left: Subject[] = [];
     for (const review of this.parts.reviews.open) {
-      const decisions = openFiles(review).flatMap((file) => decisionsOn(file, verdict));
+      if (sessionId !== undefined && review.sessionId !== sessionId) continue;
+      const { taken, left: rest } = verdict === "accept" ? this.parts.seen.split(review) : everything(review);
+      const decisions = taken.flatMap((file) => decisionsOn(file, verdict));
       const scope = review.scopes.includes(remember) ? remember : "once";
-      await this.parts.reviews.decide(review.txn, decisions, { remember: scope });
+      if (decisions.length > 0) await this.parts.reviews.decide(review.txn, decisions, { remember: scope });
+      left.push(...rest.map(({ uri }) => ({ txn: review.txn, uri })));
     }
+    await this.showLeft(left);
+  }
+
+  private async showLeft(left: readonly Subject[]): Promise<void> {
+    const [first] = left;
+    if (first === undefined) return;
+    void vscode.window.showInformationMessage(leftToAccept(left.map(({ uri }) => nameOf(uri))));
+    await this.parts.diffs.show(first);
   }
 
   /** All that waits, with a yes that reaches as far as the person says and the server allows. */
@@ -149,7 +170,8 @@ export class Reviewing implements vscode.Disposable {
     const scopes = (["once", "session", "workspace"] as const).filter((scope) => allowed.has(scope));
     const items = scopes.map((scope) => ({ scope, ...SCOPES[scope] }));
     const title = "Accept all proposed edits";
-    const chosen = await vscode.window.showQuickPick(items, { title, placeHolder: "How far does this yes reach?" });
+    const placeHolder = "How far does this yes reach?";
+    const chosen = await choose(items, { title, placeHolder, nothing: "Accept nothing" });
     if (chosen !== undefined) await this.decideAll("accept", chosen.scope);
   }
 
@@ -185,6 +207,19 @@ export class Reviewing implements vscode.Disposable {
     return { shown: files.length > 0 && this.parts.reviews.review(txn) !== undefined };
   }
 
+  /** A key means a hunk that is seen: one that is not comes into view instead. Whether it had to. */
+  private bringIntoView(subject: HunkSubject): boolean {
+    const editor = vscode.window.activeTextEditor;
+    const file = this.parts.reviews.file(subject);
+    const place = file && places(file).find((one) => one.id === subject.hunk);
+    if (editor === undefined || place === undefined) return false;
+    const start = new vscode.Position(place.start, 0);
+    if (editor.visibleRanges.some((range) => range.contains(start))) return false;
+    editor.selection = new vscode.Selection(start, start);
+    editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenter);
+    return true;
+  }
+
   private hunkAt(gutter: GutterLine | undefined): HunkSubject | undefined {
     const subject = gutter === undefined ? this.inFront() : subjectOf(this.parts.reviews, gutter.uri);
     const file = subject && this.parts.reviews.file(subject);
@@ -211,4 +246,9 @@ export class Reviewing implements vscode.Disposable {
 function setReviewing(editor: vscode.TextEditor | undefined): void {
   const scheme = editor?.document.uri.scheme;
   void vscode.commands.executeCommand("setContext", "agent.reviewing", scheme === PROPOSAL || scheme === BASE);
+}
+
+/** No needs no look. */
+function everything(review: Review) {
+  return { taken: openFiles(review), left: [] };
 }

@@ -11,7 +11,7 @@ export interface Settings {
   readonly openReview: "auto" | "never";
   /** When edits are reviewed; empty: as the server is configured. */
   readonly reviewWhen: "" | "each" | "turn";
-  readonly modalWhenHidden: boolean;
+  readonly notifyWhenHidden: boolean;
   readonly python: string;
 }
 
@@ -25,7 +25,7 @@ export function settings(): Settings {
     mode: agent.get("mode", ""),
     openReview: agent.get("review.open", "auto"),
     reviewWhen: agent.get("review.when", ""),
-    modalWhenHidden: agent.get("permission.modalWhenHidden", true),
+    notifyWhenHidden: agent.get("permission.notifyWhenHidden", true),
   };
 }
 

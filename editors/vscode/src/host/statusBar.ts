@@ -1,6 +1,7 @@
 /** One item: idle, busy with what, waiting for the person, or in trouble. */
 
 import * as vscode from "vscode";
+import { printableLine } from "../chat/printable";
 import { troubleOf } from "./chatView";
 import type { Conversation } from "./conversation";
 import type { Permissions } from "./permissions";
@@ -40,7 +41,7 @@ export class StatusBar implements vscode.Disposable {
     this.item.accessibilityInformation = { label: text.replaceAll(/\$\([^)]*\)/g, "").trim() };
     const busy = this.conversation.current?.status.busy ?? false;
     void vscode.commands.executeCommand("setContext", "agent.busy", busy);
-    void vscode.commands.executeCommand("setContext", "agent.asked", this.permissions.waiting > 0);
+    void vscode.commands.executeCommand("setContext", "agent.asked", this.permissions.waiting.length > 0);
   }
 
   private words() {
@@ -48,9 +49,11 @@ export class StatusBar implements vscode.Disposable {
     if (trouble !== null) {
       return { text: "$(warning) Agent: not running", tooltip: trouble, command: "agent.open", warn: true };
     }
-    if (this.permissions.waiting > 0) {
+    const { waiting } = this.permissions;
+    if (waiting.length > 0) {
       const text = "$(question) Agent: waiting for you";
-      return { text, tooltip: "The agent asks whether it may go on", command: "agent.open", warn: true };
+      const questions = waiting.map((one) => printableLine(`${this.permissions.nameOf(one)}: ${one.title}`));
+      return { text, tooltip: ["Show the question", ...questions].join("\n"), command: "agent.answer", warn: true };
     }
     if (this.reviews.open.length > 0) {
       const text = "$(question) Agent: edit to review";

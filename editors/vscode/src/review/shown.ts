@@ -92,11 +92,19 @@ export function counts(file: ReviewFile): Counts {
 export interface ReviewSummary {
   readonly edits: number;
   readonly files: readonly { readonly txn: string; readonly uri: string; readonly open: number }[];
+  /** Files that are not of the workspace, in words. */
+  readonly outside: readonly string[];
 }
 
-export function summarise(reviews: Reviews, sessionId: string | null): ReviewSummary {
-  const files = [...reviews.values()]
+export function summarise(
+  reviews: Reviews,
+  sessionId: string | null,
+  place: (review: Review, file: ReviewFile) => string | null,
+): ReviewSummary {
+  const waiting = [...reviews.values()]
     .filter((review) => review.sessionId === sessionId && isWaiting(review))
-    .flatMap((review) => openFiles(review).map((file) => ({ txn: review.txn, uri: file.uri, open: undecided(file) })));
-  return { edits: files.reduce((sum, file) => sum + Math.max(file.open, 1), 0), files };
+    .flatMap((review) => openFiles(review).map((file) => ({ review, file })));
+  const files = waiting.map(({ review, file }) => ({ txn: review.txn, uri: file.uri, open: undecided(file) }));
+  const outside = waiting.map(({ review, file }) => place(review, file)).filter((words) => words !== null);
+  return { edits: files.reduce((sum, file) => sum + Math.max(file.open, 1), 0), files, outside };
 }

@@ -1,19 +1,22 @@
 /** The words beside a proposal: titles of its diffs, and where its files are. Pure. */
 
+import { printableLine } from "../chat/printable";
 import type { Review, ReviewFile } from "./model";
 import { isDone, isOpen, isStaged } from "./model";
+import type { Folder } from "./place";
 import { undecided } from "./shown";
 
 /** The last part of a URI's path, as people read it. */
 export function nameOf(uri: string): string {
-  return decodeURIComponent(new URL(uri).pathname).split("/").at(-1) ?? "";
+  return printableLine(decodeURIComponent(new URL(uri).pathname).split("/").at(-1) ?? "");
 }
 
-/** The title of a file's diff. */
-export function diffTitle(review: Review, file: ReviewFile): string {
+/** The title of a file's diff; `place` says that it is outside the workspace. */
+export function diffTitle(review: Review, file: ReviewFile, place: string | null = null): string {
   const name = nameOf(file.uri);
   const named = file.kind === "rename" && file.oldUri !== null ? `${nameOf(file.oldUri)} → ${name}` : name;
-  return `${named} (${isOpen(review) ? PROPOSED[file.kind] : stateWords(review, file)})`;
+  const state = isOpen(review) ? PROPOSED[file.kind] : stateWords(review, file);
+  return [`${named} (${state})`, place].filter((part) => part !== null).join(" · ");
 }
 
 const PROPOSED = { edit: "proposed", create: "proposed, new", delete: "to be deleted", rename: "proposed" } as const;
@@ -36,19 +39,14 @@ export function kindWords({ kind }: ReviewFile): string | null {
 
 const KINDS = { edit: null, create: "new", delete: "deleted", rename: "renamed" } as const;
 
-export interface Folder {
-  readonly name: string;
-  readonly path: string;
-}
-
 /** The folder a file is in: below its workspace folder, whose name leads when there are several; whole when outside all. */
 export function folderOf(path: string, folders: readonly Folder[]): string {
   const inside = folders.filter((folder) => path.startsWith(`${folder.path}/`));
   const root = inside.sort((one, other) => other.path.length - one.path.length)[0];
   const folder = path.slice(0, path.lastIndexOf("/"));
-  if (root === undefined) return folder === "" ? "/" : folder;
+  if (root === undefined) return folder === "" ? "/" : printableLine(folder);
   const parts = folder.slice(root.path.length + 1);
-  return [folders.length > 1 ? root.name : "", parts].filter((part) => part !== "").join("/");
+  return printableLine([folders.length > 1 ? root.name : "", parts].filter((part) => part !== "").join("/"));
 }
 
 /** How far a yes may reach, in words for a list. */
@@ -64,4 +62,11 @@ export function leftWords(left: readonly { readonly uri: string; readonly why: s
   const shown = left.slice(0, 3).map(({ uri, why }) => `${nameOf(uri)} (${why})`);
   const more = left.length > 3 ? [`${left.length - 3} more`] : [];
   return `Left as it is: ${[...shown, ...more].join(", ")}.`;
+}
+
+/** Why a yes did not take all of it. */
+export function leftToAccept(names: readonly string[]): string {
+  const shown = names.slice(0, 3).join(", ");
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+  return `Not accepted: ${shown}${more}. What was not shown yet or is outside the workspace is accepted by itself.`;
 }

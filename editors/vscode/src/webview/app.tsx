@@ -4,8 +4,10 @@ import { memo } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "../chat/announce";
 import type { ServerState, ViewCommand } from "../chat/bridge";
+import { printableLine } from "../chat/printable";
 import type { ChatState, Item, Waiting } from "../chat/state";
 import { pendingWords } from "../chat/words";
+import { AnswerButton } from "./answer";
 import { Composer } from "./composer";
 import { useGrowing } from "./growing";
 import { send } from "./host";
@@ -23,6 +25,7 @@ const GROUP = 30;
 export function App({ page }: { readonly page: PageState }) {
   const [listing, setListing] = useState(false);
   const { chat, server } = page;
+  const title = printableLine(chat?.title ?? "New session");
   const toggle = () => {
     if (!listing) send({ kind: "listSessions" });
     setListing(!listing);
@@ -30,7 +33,7 @@ export function App({ page }: { readonly page: PageState }) {
   return (
     <main class="app">
       <header>
-        <h2 title={chat?.title ?? ""}>{chat?.title ?? "New session"}</h2>
+        <h2 title={title}>{title}</h2>
         {chat?.folder != null && <span class="folder quiet">{chat.folder}</span>}
         <IconButton icon="history" label="Sessions" expanded={listing} onClick={toggle} />
         <IconButton icon="add" label="New session" onClick={() => run("agent.newSession")} />
@@ -47,13 +50,20 @@ export function App({ page }: { readonly page: PageState }) {
       {page.review.files.length > 0 && (
         <section class="review-bar" aria-label="Edits that wait for you">
           <Icon name="diff-multiple" />
-          <span class="words">{pendingWords(page.review.edits, page.review.files.length)}</span>
+          <span class="words">
+            {pendingWords(page.review.edits, page.review.files.length)}
+            {page.review.outside.map((words) => (
+              <span key={words} class="outside">
+                <Icon name="warning" /> {words}
+              </span>
+            ))}
+          </span>
           <button type="button" class="primary" onClick={() => run("agent.review")}>
             Review
           </button>
-          <button type="button" class="secondary" onClick={() => run("agent.acceptAll")}>
+          <AnswerButton class="secondary" onAnswer={() => run("agent.acceptAll")}>
             Accept all
-          </button>
+          </AnswerButton>
           <button type="button" class="secondary" onClick={() => run("agent.rejectAll")}>
             Reject all
           </button>
@@ -213,7 +223,7 @@ function Plan({ chat }: { readonly chat: ChatState }) {
         <ul>
           {chat.plan.map((entry) => (
             <li key={entry.content} class={entry.status}>
-              <Icon name={PLAN_ICONS[entry.status]} /> {entry.content}
+              <Icon name={PLAN_ICONS[entry.status]} /> {printableLine(entry.content)}
               <span class="hidden"> ({entry.status.replace("_", " ")})</span>
             </li>
           ))}

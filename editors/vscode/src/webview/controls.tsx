@@ -13,6 +13,7 @@ export function Pickers({ chat }: { readonly chat: ChatState }) {
           aria-label="Mode"
           title={chat.modes.availableModes.find((mode) => mode.id === chat.modes?.currentModeId)?.description ?? "Mode"}
           value={chat.modes.currentModeId}
+          onKeyDown={openFirst}
           onChange={(event) => send({ kind: "setMode", modeId: event.currentTarget.value })}
         >
           {chat.modes.availableModes.map((mode) => (
@@ -28,6 +29,7 @@ export function Pickers({ chat }: { readonly chat: ChatState }) {
           title={`Model: ${model.currentValue}`}
           class="model"
           value={model.currentValue}
+          onKeyDown={openFirst}
           onChange={(event) => send({ kind: "setOption", configId: model.id, value: event.currentTarget.value })}
         >
           {model.options.map((choice) => (
@@ -39,6 +41,14 @@ export function Pickers({ chat }: { readonly chat: ChatState }) {
       )}
     </>
   );
+}
+
+/** A closed list would take a typed letter as a choice: it opens instead, and what is chosen there is seen. */
+function openFirst(event: KeyboardEvent): void {
+  const list = event.currentTarget as HTMLSelectElement;
+  if (["Tab", "Escape", "Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
+  event.preventDefault();
+  list.showPicker();
 }
 
 /** A ring that fills with the model's window. */

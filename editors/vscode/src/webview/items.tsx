@@ -2,8 +2,10 @@
 
 import { memo } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { printable, printableLine } from "../chat/printable";
 import type { AskItem, EndItem, Item, NoticeItem, QuestionItem, ThoughtItem, ToolItem, UserItem } from "../chat/state";
-import { duration, optionWords, tokens, toolLine } from "../chat/words";
+import { duration, lookOf, optionWords, outputBlock, tokens, toolLine } from "../chat/words";
+import { AnswerButton } from "./answer";
 import { send } from "./host";
 import { Icon, IconButton, Markdown } from "./text";
 
@@ -49,7 +51,7 @@ export function Attached({ names }: { readonly names: readonly string[] }) {
     <ul class="attached" aria-label="Attached">
       {names.map((name, index) => (
         <li key={index}>
-          <Icon name={name === "image" ? "file-media" : "attach"} /> {name}
+          <Icon name={name === "image" ? "file-media" : "attach"} /> {printableLine(name)}
         </li>
       ))}
     </ul>
@@ -85,20 +87,21 @@ const STATUS_ICONS = {
 function Tool({ item }: { readonly item: ToolItem }) {
   const [open, setOpen] = useState(false);
   const { verb, object, outcome } = toolLine(item);
+  const look = lookOf(item);
   const location = item.location;
   const openLocation = location && (() => send({ kind: "openFile", path: location.path, line: location.line ?? null }));
   return (
-    <div class={`tool ${item.status}`} data-tool={item.id}>
+    <div class={`tool ${look}`} data-tool={item.id}>
       <div class="tool-row">
         <button type="button" class="line" aria-expanded={open} onClick={() => setOpen(!open)}>
-          <Icon name={STATUS_ICONS[item.status]} />
-          <span class="hidden">{item.status.replace("_", " ")}: </span>
+          <Icon name={STATUS_ICONS[look]} />
+          <span class="hidden">{look.replace("_", " ")}: </span>
           <span class="verb">{verb}</span>
           <span class="object">{object}</span>
           {outcome !== "" && <span class="outcome">{outcome}</span>}
         </button>
         {openLocation !== null && (
-          <IconButton icon="go-to-file" label={`Open ${location?.path}`} onClick={openLocation} />
+          <IconButton icon="go-to-file" label={`Open ${printableLine(location?.path ?? "")}`} onClick={openLocation} />
         )}
         {item.status === "completed" && item.diffs.length > 0 && (
           <IconButton
@@ -116,14 +119,14 @@ function Tool({ item }: { readonly item: ToolItem }) {
           onClick={() => send({ kind: "openFile", path: diff.path, line: null })}
         >
           <Icon name="diff" />
-          <span class="object">{diff.path.split(/[/\\]/).at(-1)}</span>
+          <span class="object">{printableLine(diff.path.split(/[/\\]/).at(-1) ?? "")}</span>
           <span class="added">+{diff.added}</span>
           <span class="removed">−{diff.removed}</span>
         </button>
       ))}
       {open && (
         <div class="tool-output">
-          {item.output !== "" && <Markdown text={item.output} />}
+          {item.output !== "" && <Markdown text={outputBlock(printable(item.output))} />}
           {item.output === "" && item.diffs.length === 0 && <p class="quiet">No output</p>}
         </div>
       )}
@@ -147,28 +150,28 @@ function Answered({ title, answer }: { readonly title: string; readonly answer: 
 
 function Question({ item }: { readonly item: QuestionItem }) {
   const [why, setWhy] = useState(false);
-  if (item.answer !== null) return <Answered title={item.title} answer={item.answer} />;
+  const title = printableLine(item.title);
+  if (item.answer !== null) return <Answered title={title} answer={item.answer} />;
   const answer = (optionId: string, feedback: string | null = null) =>
     send({ kind: "answer", id: item.id, optionId, feedback });
   const refusal = item.options.find((option) => option.kind === "reject_once");
   return (
-    <section class="question" aria-label={`The agent asks: ${item.title}`} data-question={item.id}>
+    <section class="question" aria-label={`The agent asks: ${title}`} data-question={item.id} tabIndex={-1}>
       <h3>
         <Icon name="question" /> {QUESTIONS[item.toolKind] ?? "May it go on?"}
       </h3>
-      {item.detail !== "" && item.toolKind !== "execute" && <div class="asked">{item.title}</div>}
-      <Markdown text={item.detail === "" ? item.title : item.detail} />
+      {item.detail !== "" && item.toolKind !== "execute" && <div class="asked">{title}</div>}
+      <Markdown text={item.detail === "" ? title : printable(item.detail)} />
       <div class="buttons">
         {item.options.map((option) => (
-          <button
+          <AnswerButton
             key={option.optionId}
-            type="button"
             class={option.kind === "allow_once" ? "primary" : "secondary"}
-            title={option.name}
-            onClick={() => answer(option.optionId)}
+            title={printableLine(option.name)}
+            onAnswer={() => answer(option.optionId)}
           >
             {optionWords(option, item.title)}
-          </button>
+          </AnswerButton>
         ))}
         {refusal !== undefined && !why && (
           <button type="button" class="secondary" onClick={() => setWhy(true)}>
@@ -202,17 +205,22 @@ function Ask({ item }: { readonly item: AskItem }) {
   if (item.answer !== null) return null; // the line of its tool call says it
   const tell = (words: string | null) => send({ kind: "tell", id: item.id, words });
   return (
-    <section class="question" aria-label={`The agent asks: ${item.question}`} data-question={item.id}>
+    <section
+      class="question"
+      aria-label={`The agent asks: ${printableLine(item.question)}`}
+      data-question={item.id}
+      tabIndex={-1}
+    >
       <h3>
         <Icon name="comment-discussion" /> A question for you
       </h3>
-      <Markdown text={item.question} />
+      <Markdown text={printable(item.question)} />
       {item.options.length > 0 && (
         <div class="buttons">
           {item.options.map((option) => (
-            <button key={option} type="button" class="secondary" onClick={() => tell(option)}>
-              {option}
-            </button>
+            <AnswerButton key={option} class="secondary" onAnswer={() => tell(option)}>
+              {printableLine(option)}
+            </AnswerButton>
           ))}
         </div>
       )}
@@ -223,9 +231,9 @@ function Ask({ item }: { readonly item: AskItem }) {
         done={(words) => words !== "" && tell(words)}
         quiet
       />
-      <button type="button" class="link" onClick={() => tell(null)}>
+      <AnswerButton class="link" onAnswer={() => tell(null)}>
         Do not answer
-      </button>
+      </AnswerButton>
     </section>
   );
 }

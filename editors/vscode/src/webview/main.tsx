@@ -3,6 +3,7 @@
 import { render } from "preact";
 import type { ToView } from "../chat/bridge";
 import { App } from "./app";
+import { focusInputOnOpening, focusQuestion } from "./focus";
 import { send } from "./host";
 import { EMPTY_PAGE, receive } from "./page";
 
@@ -15,6 +16,7 @@ function start(root: HTMLElement): void {
   };
   window.addEventListener("message", ({ data }: MessageEvent<ToView>) => {
     page = receive(page, data);
+    if (data.kind === "showQuestion") focusQuestion(data.id);
     if (!drawing) {
       drawing = true;
       requestAnimationFrame(draw);
@@ -24,6 +26,7 @@ function start(root: HTMLElement): void {
     if (event.target instanceof Element) clicked(event.target, () => event.preventDefault());
   });
   draw();
+  focusInputOnOpening();
   send({ kind: "ready" });
 }
 

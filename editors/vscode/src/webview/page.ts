@@ -19,7 +19,7 @@ export interface PageState {
 export const EMPTY_PAGE: PageState = {
   server: { kind: "idle" },
   chat: null,
-  review: { edits: 0, files: [] },
+  review: { edits: 0, files: [], outside: [] },
   sessions: [],
   currentSession: null,
   completions: { query: "", found: [] },
@@ -43,5 +43,7 @@ export function receive(page: PageState, message: ToView): PageState {
       return { ...page, completions: { query: message.query, found: message.found } };
     case "compose":
       return { ...page, composed: { text: message.text, keep: message.keep } };
+    case "showQuestion":
+      return page; // where the keyboard is, is not drawn: `focus.ts`
   }
 }

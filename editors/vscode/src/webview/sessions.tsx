@@ -1,5 +1,6 @@
 /** Stored conversations: go on with one or with a copy, save it as a document, delete it. */
 
+import { printableLine } from "../chat/printable";
 import type { SessionInfo } from "../protocol/acp";
 import { send } from "./host";
 import { IconButton } from "./text";
@@ -63,7 +64,7 @@ export function Sessions({ sessions, current, close }: Props) {
 }
 
 function nameOf(session: SessionInfo): string {
-  return session.title ?? "Untitled";
+  return printableLine(session.title ?? "Untitled");
 }
 
 function when(iso: string | null | undefined): string {

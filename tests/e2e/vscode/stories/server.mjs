@@ -45,6 +45,19 @@ export async function carried(w) {
   await chat.locator(".message", { hasText: "Hello from the carried server" }).waitFor();
 }
 
+/** What the server's own commands say stays: the doctor's report in an editor, the demo in its terminal. */
+export async function programs(w) {
+  await w.command("Agent: Check the installation (doctor)");
+  await w.tab("Agent: doctor.txt").waitFor();
+  await w.page.locator(".editor-container .view-lines", { hasText: "config" }).waitFor();
+  await w.command("Agent: Try the demo");
+  await w.page.locator(".terminal-wrapper.active, .terminal-wrapper").first().waitFor();
+  await w.command("Terminal: Focus Terminal");
+  await w.press("Control+c"); // its end, however it comes
+  await w.page.locator(".terminal-tabs-entry, .single-terminal-tab", { hasText: "demo" }).first().waitFor();
+  await w.until(() => true);
+}
+
 /** Without a server the chat says so, and what to do. */
 export async function missing(w) {
   await w.command("Agent: Open chat");

@@ -1,0 +1,38 @@
+/** Where a proposal reaches, and which part of it a yes to all may include. Pure. */
+
+import { printableLine } from "../chat/printable";
+import type { Review, ReviewFile } from "./model";
+
+/** A folder of the workspace. */
+export interface Folder {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What the server says of an edit that leaves the workspace, also by a link that the path does not show. */
+const SAID = /outside (of )?the workspace/i;
+
+/** "outside the workspace: /etc/hosts"; null for a file of the workspace. */
+export function placeWords(review: Review, file: ReviewFile, folders: readonly Folder[]): string | null {
+  const paths = [file.uri, file.oldUri].flatMap((uri) => (uri === null ? [] : [pathOf(uri)]));
+  const outside = paths.filter((path) => !folders.some((folder) => path.startsWith(`${folder.path}/`)));
+  if (outside.length > 0) return `outside the workspace: ${outside.map(printableLine).join(", ")}`;
+  return SAID.test(review.reason ?? "") ? "outside the workspace" : null;
+}
+
+function pathOf(uri: string): string {
+  return decodeURIComponent(new URL(uri).pathname);
+}
+
+/** What stands above a diff: whose it is when that is another session, where it reaches, why the user is asked. */
+export function aboutWords(place: string | null, reason: string | null, session: string | null): string | null {
+  const isSaid = place !== null && reason?.includes(place) === true;
+  const words = [
+    session === null ? null : `session “${session}”`,
+    isSaid ? null : place,
+    reason === null ? null : `why you are asked: ${reason}`,
+  ];
+  const said = words.filter((one) => one !== null);
+  // What VS Code would draw as an icon is text.
+  return said.length === 0 ? null : printableLine(said.join(" · ")).replaceAll("$(", "$ (");
+}
