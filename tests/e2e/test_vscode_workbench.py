@@ -2,6 +2,7 @@
 start with and what must be on disk when they end.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,20 @@ def _edit(path: str, old: str, new: str) -> dict[str, Any]:
     return {"calls": [{"name": "edit", "arguments": {"path": path, "edits": edits}}]}
 
 
+def test_a_yes_to_all_leaves_what_is_outside_of_the_workspace(lab: Lab, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("old\n")
+    patch = (
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-a = 1\n+a = 2\n"
+        f"*** Update File: {hosts}\n@@\n-old\n+new\n*** End Patch\n"
+    )
+    script = [{"calls": [{"name": "patch", "arguments": {"patch": patch}}]}, {"text": "Done."}]
+
+    workspace = lab.play("review.outside", script, files={"a.py": "a = 1\n"})
+
+    assert [(workspace / "a.py").read_text(), hosts.read_text()] == ["a = 2\n", "new\n"]
+
+
 def test_edits_of_a_turn_are_listed_when_made_and_asked_about_at_its_end(lab: Lab) -> None:
     script = [
         _edit("broken.json", "1 ", "1, "),
@@ -216,8 +231,34 @@ def test_who_opens_the_chat_types_in_it(lab: Lab) -> None:
     lab.play("chat.focus", [], files={"notes.txt": ""})
 
 
+def test_random_keys_allow_nothing_and_no_letter_is_lost(lab: Lab) -> None:
+    """In the desktop's defaults; `AGENT_SERVER_QUESTIONS=20 AGENT_SERVER_KEYS=50` for all of it."""
+    count = int(os.environ.get("AGENT_SERVER_QUESTIONS", "3"))
+    slow = {"delay_ms": 1500}  # so that keys are typed before, while and after a question comes
+    asked = [
+        shell(f"touch allowed-{number}", "I run it.") | slow
+        if number % 2
+        else _edit("target.txt", "untouched", f"allowed {number}") | slow
+        for number in range(count + 1)
+    ]
+    files = {"notes.txt": "", "target.txt": "untouched\n"}
+    quiet = {"files.autoSave": "off", "editor.quickSuggestions": {"other": "off"}}
+    more = [{"text": "Done."}] * 40
+
+    workspace = lab.play(
+        "random.keys", [{"text": "Ready."}, *asked, *more], files=files, settings=quiet
+    )
+
+    assert (workspace / "target.txt").read_text() == "untouched\n"
+    assert list(workspace.glob("allowed-*")) == []
+
+
 def test_a_killed_server_comes_back_with_the_session(lab: Lab) -> None:
     lab.play("server.killed", [{"text": "First answer."}, {"text": "Second answer."}])
+
+
+def test_what_the_doctor_and_the_demo_say_stays(lab: Lab) -> None:
+    lab.play("server.programs", [])
 
 
 def test_a_missing_server_is_explained(lab: Lab) -> None:

@@ -29,6 +29,8 @@ EXTENSION = "agent-server.agent-server-0.1.0"
 START_S = 60
 KEPT = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 """Where VS Code is kept for the next run, if that can be written to."""
+PASSED = ("PYTHONPATH", "AGENT_SERVER_QUESTIONS", "AGENT_SERVER_KEYS", "AGENT_SERVER_STORY_S")
+"""Variables of this run that VS Code and the stories know: how long random ones are."""
 TAIL = 3_000
 """Characters of the agent's log that a failure quotes: the rest is in the file."""
 
@@ -149,7 +151,7 @@ def started(run: Path, folder: Path, variables: Mapping[str, str] | None = None)
         "LAB": str(folder),
         "CHROMIUM": shutil.which("chromium") or "",
         "AGENT_SERVER_HOME": str(run / "state"),
-        **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
+        **{name: os.environ[name] for name in PASSED if name in os.environ},
         "EXTENSIONS_GALLERY": json.dumps(
             {"serviceUrl": "", "itemUrl": "", "resourceUrlTemplate": ""}
         ),

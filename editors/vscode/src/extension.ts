@@ -58,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const chat = new ChatView({ extension, server, conversation, permissions, reviews, mentioned, seen });
   const files = new ProposedFiles(reviews);
   const previews = new Previews();
-  const diffs = new Diffs(reviews, seen);
+  const diffs = new Diffs(reviews, seen, () => chat.focused);
   const reviewing = new Reviewing({ reviews, files, diffs, conflicts: new Conflicts(reviews, previews), seen });
   const goingBack = new GoingBack({ running, conversation, reviews, previews });
   const lenses = new Lenses(reviews, seen);
@@ -74,7 +74,6 @@ export function activate(context: vscode.ExtensionContext): void {
     permissions,
     chat,
     previews,
-    diffs,
     reviewing,
     new Gutter(reviews, context.extensionUri),
     lenses,

@@ -222,6 +222,12 @@ const checks = {
     await page.keyboard.press("Enter");
     assert.deepEqual((await answers()).map(({ id }) => id), ["n1", "n2"]);
 
+    // A letter typed on the closed list of modes chooses none.
+    await page.getByRole("combobox", { name: "Mode" }).focus();
+    await page.keyboard.press("p");
+    await page.keyboard.press("Escape");
+    assert.deepEqual((await chat.told()).filter(({ kind }) => kind === "setMode"), []);
+
     await chat.post(asked("n3"), { kind: "showQuestion", id: "n3" });
     await page.waitForFunction(() => document.activeElement?.getAttribute("data-question") === "n3");
     await page.keyboard.type("y\n \n");

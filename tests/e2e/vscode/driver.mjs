@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { launch } from "./workbench.mjs";
 
 /** Milliseconds that a story may take, on a busy machine. */
-const STORY_MS = 150_000;
+const STORY_MS = 1_000 * Number(process.env.AGENT_SERVER_STORY_S ?? 150);
 
 const browser = await launch();
 for await (const line of createInterface({ input: process.stdin })) {

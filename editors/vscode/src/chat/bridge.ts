@@ -72,6 +72,8 @@ export type ViewCommand = (typeof VIEW_COMMANDS)[number];
 
 export type FromView =
   | { readonly kind: "ready" }
+  /** Whether the keyboard is in the page. */
+  | { readonly kind: "focus"; readonly isHere: boolean }
   | {
       readonly kind: "send";
       readonly text: string;

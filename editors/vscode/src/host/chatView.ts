@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
-import type { FromView, ServerState, ToView } from "../chat/bridge";
+import type { FromView, ToView } from "../chat/bridge";
 import { VIEW_COMMANDS } from "../chat/bridge";
 import type { ChatEvent } from "../chat/events";
 import { applyWords } from "../chat/mentions";
@@ -26,7 +26,7 @@ const RESTORE_MS = 1_000;
 /** Events are sent together this often: a message costs more than what is in it. */
 const BATCH_MS = 16;
 
-/** What a command is given that is run by the chat's page. */
+/** What the commands on all edits are given by the chat: it means those of its session. */
 export const OF_CHAT = "chat";
 const FOCUS: ToView = { kind: "compose", text: "", keep: true };
 
@@ -48,6 +48,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private wanted: ToView | undefined;
   /** The page hears what is posted. */
   private listens = false;
+  private hasKeyboard = false;
   /** What becomes visible now was visible before, and not opened by the user. */
   private restoring = true;
   private readonly watched: vscode.Disposable[];
@@ -70,6 +71,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     }, RESTORE_MS);
   }
 
+  /** Whether the user types here, and so in no editor. */
+  get focused(): boolean {
+    return this.visible && this.listens && this.hasKeyboard;
+  }
+
   get visible(): boolean {
     return this.view?.visible ?? false;
   }
@@ -85,7 +91,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       this.receive(message).catch((error) => void vscode.window.showErrorMessage(sentence(error)));
     });
     view.onDidChangeVisibility(() => {
-      if (!view.visible) this.listens = false; // its page goes with it
+      if (!view.visible) this.listens = this.hasKeyboard = false; // its page goes with it
     });
     view.onDidDispose(() => {
       this.view = undefined;
@@ -160,6 +166,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         this.snapshot();
         this.place();
         return this.open();
+      case "focus":
+        this.hasKeyboard = message.isHere;
+        return;
       case "send":
         return message.how === "prompt"
           ? conversation.prompt(message.text, message.images)
@@ -204,7 +213,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       case "openLink":
         return openLink(message.href);
       case "command":
-        if (VIEW_COMMANDS.includes(message.command)) await vscode.commands.executeCommand(message.command, OF_CHAT);
+        if (VIEW_COMMANDS.includes(message.command))
+          await vscode.commands.executeCommand(message.command, ...given(message));
         return;
     }
   }
@@ -257,6 +267,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     clearTimeout(this.timer);
     for (const one of this.watched) one.dispose();
   }
+}
+
+/** The bar above the input decides on what it counts. */
+function given({ command }: Extract<FromView, { readonly kind: "command" }>): readonly string[] {
+  return command === "agent.acceptAll" || command === "agent.rejectAll" ? [OF_CHAT] : [];
 }
 
 async function insertAtCursor(text: string): Promise<void> {
@@ -320,20 +335,4 @@ function page(webview: vscode.Webview, dist: vscode.Uri): string {
   <script nonce="${nonce}" src="${file("chat.js")}"></script>
 </body>
 </html>`;
-}
-
-/** What is in the way, for the status bar; null when nothing is. */
-export function troubleOf(state: ServerState): string | null {
-  switch (state.kind) {
-    case "missing":
-    case "failed":
-    case "restarting":
-      return state.message;
-    case "idle":
-    case "starting":
-    case "ready":
-    case "noFolder":
-    case "installing":
-      return null;
-  }
 }

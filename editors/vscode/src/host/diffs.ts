@@ -1,4 +1,4 @@
-/** The diffs of proposals as tabs: opened, offered when nobody types, closed when all is decided. */
+/** The diffs of proposals as tabs: opened, offered when nobody is in an editor, closed when all is decided. */
 
 import * as vscode from "vscode";
 import { openFiles } from "../review/shown";
@@ -8,20 +8,13 @@ import type { Reviews, Subject } from "./reviews";
 import type { Seen } from "./seen";
 import { settings } from "./settings";
 
-/** Somebody who typed so lately is not shown another document. */
-const TYPING_MS = 2_000;
-
-export class Diffs implements vscode.Disposable {
-  private readonly watched: vscode.Disposable;
-  private readonly versions = new WeakMap<vscode.TextDocument, number>();
-  private typed = 0;
-
+export class Diffs {
   constructor(
     private readonly reviews: Reviews,
     private readonly seen: Seen,
-  ) {
-    this.watched = vscode.window.onDidChangeTextEditorSelection((change) => this.moved(change));
-  }
+    /** Whether the keyboard is in the chat. */
+    private readonly isInChat: () => boolean,
+  ) {}
 
   /** Show the diff of a file of a proposal. */
   async show(subject: Subject, preserveFocus = false): Promise<void> {
@@ -52,11 +45,13 @@ export class Diffs implements vscode.Disposable {
     return true;
   }
 
-  /** A new proposal: shown beside what the person does, unless they type or do not want it. */
+  /** A new proposal: shown unless the keyboard may be in an editor, whose place the diff would take, and the next keys. */
   async offer(txn: string): Promise<void> {
     const file = this.reviews.review(txn)?.files[0];
-    const busy = Date.now() - this.typed < TYPING_MS;
-    if (file === undefined || busy || settings().openReview === "never") return;
+    const scheme = vscode.window.activeTextEditor?.document.uri.scheme;
+    const isElsewhere = scheme !== undefined && scheme !== PROPOSAL && scheme !== BASE;
+    const mayType = isElsewhere && !this.isInChat();
+    if (file === undefined || mayType || settings().openReview === "never") return;
     await this.show({ txn, uri: file.uri }, true);
   }
 
@@ -66,19 +61,6 @@ export class Diffs implements vscode.Disposable {
     for (const document of mine) if (document.isDirty) await document.save(); // else VS Code asks whether to
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => isDiffOf(tab, txn));
     if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, preserveFocus);
-  }
-
-  /** A cursor that keys moved in a document that is another since: somebody types there. */
-  private moved({ textEditor, kind }: vscode.TextEditorSelectionChangeEvent): void {
-    const { document } = textEditor;
-    const before = this.versions.get(document) ?? document.version;
-    this.versions.set(document, document.version);
-    const byKeys = kind === vscode.TextEditorSelectionChangeKind.Keyboard;
-    if (byKeys && document.uri.scheme === "file" && before !== document.version) this.typed = Date.now();
-  }
-
-  dispose(): void {
-    this.watched.dispose();
   }
 }
 

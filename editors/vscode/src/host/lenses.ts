@@ -19,7 +19,10 @@ export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
     private readonly reviews: Reviews,
     private readonly seen: Seen,
   ) {
-    this.watched = reviews.onDidChange(() => this.changed.fire());
+    this.watched = vscode.Disposable.from(
+      reviews.onDidChange(() => this.changed.fire()),
+      seen.onDidSettle(() => this.changed.fire()),
+    );
   }
 
   register(): vscode.Disposable {
@@ -32,10 +35,12 @@ export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
     const review = this.reviews.review(subject.txn);
     const file = this.reviews.file(subject);
     if (file === undefined || review === undefined) return [];
-    return [...this.above(review, file), ...this.below(subject, review, file)];
+    const above = this.above(review, file);
+    // What answers comes when it takes an answer.
+    return this.seen.takesKeys(subject) ? [...this.below(subject, review, file), ...above] : above;
   }
 
-  /** Whose it is, where it reaches and why it is asked. */
+  /** Whose it is, where it reaches and why it is asked; behind what answers, which must not be cut off. */
   private above(review: Review, file: ReviewFile): vscode.CodeLens[] {
     const about = this.seen.about(review, file);
     const title = `$(warning) ${about}`;

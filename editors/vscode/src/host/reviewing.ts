@@ -118,6 +118,7 @@ export class Reviewing implements vscode.Disposable {
   async decideHunk(verdict: Verdict, given?: HunkSubject | GutterLine): Promise<void> {
     this.inEditor = true;
     const at = given !== undefined && "hunk" in given ? given : this.hunkAt(given);
+    if (at !== undefined && given === undefined && !this.parts.seen.takesKeys(at)) return;
     if (at !== undefined && given === undefined && verdict === "accept" && this.bringIntoView(at)) return;
     if (at !== undefined) return this.parts.reviews.decide(at.txn, [{ uri: at.uri, hunk: at.hunk, verdict }]);
     const subject = this.inFront();
@@ -131,6 +132,7 @@ export class Reviewing implements vscode.Disposable {
     const subject = given ?? this.inFront();
     const file = subject && this.parts.reviews.file(subject);
     if (subject === undefined || file === undefined) return;
+    if (given === undefined && !this.parts.seen.takesKeys(subject)) return;
     if (verdict === "accept" && !this.parts.seen.has(subject)) return this.showLeft([subject]);
     await this.parts.reviews.decide(
       subject.txn,

@@ -1,6 +1,7 @@
 /** Which files of proposals the user has had before their eyes. A yes to what was never shown is none. */
 
 import * as vscode from "vscode";
+import { GUARD_MS } from "../chat/consent";
 import { isOpen, type Review, type ReviewFile } from "../review/model";
 import { aboutWords, placeWords } from "../review/place";
 import { openFiles } from "../review/shown";
@@ -10,7 +11,13 @@ import { PROPOSAL, subjectOf } from "./proposedFiles";
 import type { Reviews, Subject } from "./reviews";
 
 export class Seen implements vscode.Disposable {
+  /** Ever shown since it was proposed. */
   private readonly shown = new Set<string>();
+  /** On screen, and since when, in milliseconds. */
+  private visible: ReadonlyMap<string, number> = new Map();
+  private readonly settled = new vscode.EventEmitter<void>();
+  /** A diff takes answers now. */
+  readonly onDidSettle = this.settled.event;
   private readonly watched: readonly vscode.Disposable[];
 
   constructor(
@@ -29,6 +36,13 @@ export class Seen implements vscode.Disposable {
   has(subject: Subject): boolean {
     this.look();
     return this.shown.has(keyOf(subject));
+  }
+
+  /** Whether its diff has stood on screen for a moment: keys of that moment were meant for what was there before. */
+  takesKeys(subject: Subject): boolean {
+    this.look();
+    const since = this.visible.get(keyOf(subject));
+    return since !== undefined && Date.now() - since >= GUARD_MS;
   }
 
   /** What a yes to all of an edit takes, and what it leaves to a yes of its own. */
@@ -55,10 +69,14 @@ export class Seen implements vscode.Disposable {
   }
 
   private look(): void {
-    for (const { document } of vscode.window.visibleTextEditors) {
+    const subjects = vscode.window.visibleTextEditors.flatMap(({ document }) => {
       const subject = document.uri.scheme === PROPOSAL ? subjectOf(this.reviews, document.uri) : undefined;
-      if (subject !== undefined) this.shown.add(keyOf(subject));
-    }
+      return subject === undefined ? [] : [keyOf(subject)];
+    });
+    const isNew = subjects.some((key) => !this.visible.has(key));
+    this.visible = new Map(subjects.map((key) => [key, this.visible.get(key) ?? Date.now()]));
+    for (const key of subjects) this.shown.add(key);
+    if (isNew) setTimeout(() => this.settled.fire(), GUARD_MS);
   }
 
   /** A new revision is another text. */
@@ -68,6 +86,7 @@ export class Seen implements vscode.Disposable {
 
   dispose(): void {
     for (const one of this.watched) one.dispose();
+    this.settled.dispose();
   }
 }
 

@@ -1,8 +1,8 @@
 /** One item: idle, busy with what, waiting for the person, or in trouble. */
 
 import * as vscode from "vscode";
+import type { ServerState } from "../chat/bridge";
 import { printableLine } from "../chat/printable";
-import { troubleOf } from "./chatView";
 import type { Conversation } from "./conversation";
 import type { Permissions } from "./permissions";
 import type { Reviews } from "./reviews";
@@ -70,5 +70,21 @@ export class StatusBar implements vscode.Disposable {
   dispose(): void {
     this.item.dispose();
     for (const one of this.watched) one.dispose();
+  }
+}
+
+/** What is in the way, for the status bar; null when nothing is. */
+function troubleOf(state: ServerState): string | null {
+  switch (state.kind) {
+    case "missing":
+    case "failed":
+    case "restarting":
+      return state.message;
+    case "idle":
+    case "starting":
+    case "ready":
+    case "noFolder":
+    case "installing":
+      return null;
   }
 }

@@ -14,10 +14,16 @@ const SAID = /outside (of )?the workspace/i;
 
 /** "outside the workspace: /etc/hosts"; null for a file of the workspace. */
 export function placeWords(review: Review, file: ReviewFile, folders: readonly Folder[]): string | null {
-  const paths = [file.uri, file.oldUri].flatMap((uri) => (uri === null ? [] : [pathOf(uri)]));
-  const outside = paths.filter((path) => !folders.some((folder) => path.startsWith(`${folder.path}/`)));
+  const outside = outsideOf(file, folders);
   if (outside.length > 0) return `outside the workspace: ${outside.map(printableLine).join(", ")}`;
-  return SAID.test(review.reason ?? "") ? "outside the workspace" : null;
+  // No path of the edit shows it, and so it may be any of them.
+  const isLinked = SAID.test(review.reason ?? "") && review.files.every((one) => outsideOf(one, folders).length === 0);
+  return isLinked ? "outside the workspace" : null;
+}
+
+function outsideOf({ uri, oldUri }: ReviewFile, folders: readonly Folder[]): readonly string[] {
+  const paths = [uri, oldUri].flatMap((one) => (one === null ? [] : [pathOf(one)]));
+  return paths.filter((path) => !folders.some((folder) => path.startsWith(`${folder.path}/`)));
 }
 
 function pathOf(uri: string): string {

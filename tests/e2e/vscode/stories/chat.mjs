@@ -80,4 +80,4 @@ export async function focus(w) {
   }
 }
 
-const OPEN_CHAT = "Control+Alt+j";
+const OPEN_CHAT = "Alt+Shift+j";

@@ -36,7 +36,7 @@ export async function tour(w, place) {
     await w.press("Enter");
     await w.lens("1 of 4").waitFor();
     await w.page.waitForTimeout(1_800);
-    await w.press("Control+Alt+r");
+    await w.press("Alt+Shift+r");
     await w.focused(".monaco-diff-editor");
     await w.press("Alt+y");
     await w.note("Accepted · 1 of 4").waitFor();

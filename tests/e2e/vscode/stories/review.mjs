@@ -35,7 +35,7 @@ export async function keys(w) {
   await w.openFile("other.py");
   await w.press("Control+a");
   await w.page.locator(".statusbar-item", { hasText: "selected" }).waitFor();
-  await w.press("Control+Alt+k");
+  await w.press("Alt+Shift+k");
   await w.answer("Make parse_date accept ISO weeks");
   await w.status(/edit to review/);
   await (await w.chat()).locator(".attached", { hasText: "other.py" }).waitFor();
@@ -150,4 +150,22 @@ export async function back(w, place) {
 
   await chat.locator(".tool", { hasText: "edit" }).getByRole("button", { name: "Take back this edit" }).click();
   await w.until(() => !text().includes("ISO_WEEK"));
+}
+
+/** A yes to all takes what was shown, of the workspace: an edit outside says where it is, and is accepted by itself. */
+export async function outside(w) {
+  const chat = await w.ask("Change both");
+  await w.tab("a.py (proposed)").waitFor();
+  await w.lens("1 of 1").waitFor();
+  await chat.locator(".review-bar .outside", { hasText: /outside the workspace: .*hosts/ }).waitFor();
+  await chat.getByRole("button", { name: "Accept all" }).click();
+  await w.toast("Not accepted: hosts").waitFor();
+  await w.page.locator(".tab.active", { hasText: "hosts (proposed) · outside the workspace" }).waitFor();
+  await w.command("Focus on Proposed changes View");
+  await w.row("hosts").getByText("outside the workspace").waitFor();
+  await chat.locator(".review-bar", { hasText: "1 edit in 1 file" }).waitFor();
+  await w.tab("hosts (proposed)").click();
+  await w.lens("1 of 1").waitFor();
+  await w.lens("Accept").first().click();
+  await chat.locator(".message", { hasText: "Done" }).waitFor();
 }

@@ -49,13 +49,17 @@ export async function carried(w) {
 export async function programs(w) {
   await w.command("Agent: Check the installation (doctor)");
   await w.tab("Agent: doctor.txt").waitFor();
-  await w.page.locator(".editor-container .view-lines", { hasText: "config" }).waitFor();
+  await w.page.locator(".editor-container .view-lines", { hasText: "ripgrep" }).waitFor();
   await w.command("Agent: Try the demo");
-  await w.page.locator(".terminal-wrapper.active, .terminal-wrapper").first().waitFor();
-  await w.command("Terminal: Focus Terminal");
-  await w.press("Control+c"); // its end, however it comes
-  await w.page.locator(".terminal-tabs-entry, .single-terminal-tab", { hasText: "demo" }).first().waitFor();
-  await w.until(() => true);
+  const terminal = w.page.locator(".terminal-wrapper.active .xterm-rows, .terminal-wrapper .xterm-rows").last();
+  await terminal.getByText(/agent-server/).first().waitFor();
+  await w.focused(".terminal");
+  for (let tries = 30; tries > 0 && !/any key/.test(await terminal.innerText()); tries -= 1) {
+    await w.press("Control+d");
+    await w.page.waitForTimeout(500);
+  }
+  await terminal.getByText(/any key/).first().waitFor();
+  await w.tab("Agent: doctor.txt").waitFor();
 }
 
 /** Without a server the chat says so, and what to do. */
