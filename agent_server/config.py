@@ -134,6 +134,14 @@ class Delegation:
 
 
 @frozen
+class Edits:
+    """`[edits]`."""
+
+    save: Literal["never", "after_accept"] = "never"
+    """Whether the editor is asked to save an open document once an accepted edit was made in it."""
+
+
+@frozen
 class Effects:
     """`[effects]`."""
 
@@ -232,6 +240,7 @@ class Settings:
     approval: Approval = field(default_factory=Approval)
     delegation: Delegation = field(default_factory=Delegation)
     permissions: Permissions = field(default_factory=Permissions)
+    edits: Edits = field(default_factory=Edits)
     effects: Effects = field(default_factory=Effects)
     workspace: Workspace = field(default_factory=Workspace)
     updates: Updates = field(default_factory=Updates)

@@ -326,6 +326,7 @@ class Bench:
             subagents=place.subagents,
             diagnostics=place.diagnostics,
             questions=place.questions,
+            save_accepted=self._settings.edits.save == "after_accept",
         )
         staging = StagedEdits(services, lambda: place.review() == "turn")
         return Kit(build(services), policy, transactions, staging)

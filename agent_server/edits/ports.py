@@ -36,6 +36,16 @@ class Applied:
     reason: str | None = None
 
 
+@frozen
+class Refreshed:
+    """An open document whose file was changed beneath it."""
+
+    path: str
+    outcome: Literal["followed", "reloaded", "modified", "differs"]
+    """The editor had taken the file's text by itself · it did so when asked · it has unsaved changes and was left
+    alone · it still shows another text than the file's, and cannot be asked."""
+
+
 class Editor(Protocol):
     """The documents of the connected editor."""
 
@@ -53,6 +63,17 @@ class Editor(Protocol):
 
     async def save(self, path: str) -> bool:
         """Ask the editor to save the document; False when it cannot be asked or did not."""
+        ...
+
+    async def refresh(self) -> tuple[Refreshed, ...]:
+        """Bring open documents up to date whose files were changed beneath them; never writes, never drops changes.
+
+        Each state of a file is told once. Bounded.
+        """
+        ...
+
+    async def unsaved(self) -> tuple[str, ...]:
+        """Open documents that say something else than their files, as far as the editor tells of them."""
         ...
 
 
@@ -120,3 +141,11 @@ class NoEditor:
         """Nothing to save."""
         del path
         return False
+
+    async def refresh(self) -> tuple[Refreshed, ...]:
+        """Nothing is open."""
+        return ()
+
+    async def unsaved(self) -> tuple[str, ...]:
+        """Nothing is open."""
+        return ()

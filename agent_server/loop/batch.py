@@ -69,6 +69,9 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
         return Judged(prepared)
     if t.gate.staging.active and prepared.stage is not None and not decision.floor:
         return Judged(replace(prepared, run=prepared.stage), staged=True)
+    if prepared.note is not None:
+        reason = "; ".join(filter(None, (decision.reason, prepared.note)))
+        decision = replace(decision, reason=reason)
     question = Question(
         str(call.key), prepared.title, prepared.action, decision, decision.scopes, prepared.proposal
     )

@@ -173,6 +173,8 @@ class Prepared:
     proposal: Proposal | None = None
     stage: Callable[[CallContext, Resolution | None], Awaitable[ToolResult]] | None = None
     """Do it where only the agent's own reads see it, to be reviewed later; None: it cannot be."""
+    note: str | None = None
+    """What whoever is asked about it should know beside the reason."""
 
 
 class Tool(Protocol):

@@ -212,7 +212,7 @@ class Sessions:
     async def keep_decisions(
         self, session_id: SessionId, txn: str, decisions: Sequence[PartDecision]
     ) -> None:
-        """Write down what the user decided so far of an edit that waits for the rest; a decision counts all the same."""
+        """Write down what the user decided so far of an edit; where that fails, it counts all the same."""
         session = self._open.get(session_id)
         if session is None:
             return

@@ -88,13 +88,28 @@ class Pending:
             if (elsewhere := await still_there(place)) is not None:
                 await self._failed(ctx, decided, elsewhere.output)
                 return elsewhere
+        await self.services.look_beneath()
         before = await look(self.services, [part.change.path for part in self.parts])
         self._tell(ctx, "applying", decided)
         applied = await self.services.transactions.apply(
             self.proposal, Resolution(tuple(decided.values())), Approval(ctx.turn, ctx.gated)
         )
         ended = await self._ended(ctx, decided, applied)
-        return await with_new_errors(self.services, ended, before) if ended.ok else ended
+        if self.services.save_accepted:
+            await self._save(applied)
+        if ended.ok:
+            ended = await with_new_errors(self.services, ended, before)
+        return self.services.with_notes(ended)
+
+    async def _save(self, applied: Applied) -> None:
+        """Have the editor write down what was accepted in open documents, as the settings say."""
+        for outcome in applied.outcomes:
+            if (
+                outcome.state == "applied"
+                and outcome.change is not None
+                and outcome.change.new_text
+            ):
+                await self.services.unsaved.save(self.services.documents, outcome.change.path)
 
     async def _ended(
         self, ctx: CallContext, decided: Mapping[str, FileDecision], applied: Applied
@@ -150,4 +165,5 @@ def refused(services: Services, place: Place, error: EditRefused) -> ToolResult:
     if not services.reading.reads_freely(place.real):
         text = f"{place.shown} cannot be edited as asked; read it first (the person will be asked)"
         return ToolResult(False, text, code="refused", summary="refused")
-    return ToolResult(False, str(error), code=error.reason, summary=error.reason.replace("_", " "))
+    summary = error.reason.replace("_", " ")
+    return services.with_notes(ToolResult(False, str(error), code=error.reason, summary=summary))

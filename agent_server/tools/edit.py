@@ -53,6 +53,7 @@ class Edit(BuiltIn):
         place = await locate(self._services, given.path)
         if isinstance(place, ToolResult):
             return place
+        await self._services.look_beneath()
         edits = [Replacement(e.old_text, e.new_text, bool(e.replace_all)) for e in given.edits]
         try:
             change = await propose_edit(self._services.documents, place.named, edits)

@@ -62,6 +62,7 @@ class Patch(BuiltIn):
             files = parse_patch(given.patch)
         except EditRefused as error:
             return ToolResult(False, str(error), code=error.reason, summary="not a patch")
+        await self._services.look_beneath()
         files = await self._joined(files)
         if isinstance(files, ToolResult):
             return files

@@ -66,6 +66,10 @@ class Read(BuiltIn):
     async def _read(self, place: Place, start: int, count: int) -> ToolResult:
         if (elsewhere := await still_there(place)) is not None:
             return elsewhere
+        await self._services.look_beneath()
+        return self._services.with_notes(await self._window(place, start, count))
+
+    async def _window(self, place: Place, start: int, count: int) -> ToolResult:
         limits = self._services.limits
         try:
             try:

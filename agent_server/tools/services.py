@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Protocol
 
 from agent_server.edits.documents import Documents
 from agent_server.edits.ports import Diagnostics, NoDiagnostics
 from agent_server.edits.transaction import Transactions
 from agent_server.frozen import frozen
+from agent_server.loop.model import ToolResult
 from agent_server.loop.proposal import Proposal
+from agent_server.tools.beneath import ChangedBeneath
 from agent_server.tools.lifeline import Lifeline
 from agent_server.tools.questions import NoQuestions, Questions
 from agent_server.tools.subagents import SubAgents
@@ -57,6 +59,10 @@ class Services:
     """Every change of a file goes through them."""
     reading: Reading
     limits: Limits = Limits()
+    beneath: ChangedBeneath = field(default_factory=ChangedBeneath)
+    """Shared by the tools that read, edit and run commands."""
+    save_accepted: bool = False
+    """Whether an open document is saved once an accepted edit was made in it (`[edits] save`)."""
     unsaved: Unsaved = field(default_factory=Unsaved)
     """Shared by the tools that edit and those that run commands."""
     staged: list[Proposal] = field(default_factory=list[Proposal])
@@ -76,3 +82,14 @@ class Services:
     def documents(self) -> Documents:
         """What files say now, an open buffer before the disk."""
         return self.transactions.documents
+
+    async def look_beneath(self) -> None:
+        """Have open documents brought up to date whose files were changed."""
+        await self.beneath.look(self.documents)
+
+    def with_notes(self, result: ToolResult) -> ToolResult:
+        """The result with what was found and is not told yet."""
+        notes = self.beneath.take(self.cwd)
+        if not notes:
+            return result
+        return replace(result, output="\n".join((result.output, *(f"[{note}]" for note in notes))))

@@ -76,7 +76,11 @@ class Shell(BuiltIn):
 
         links = await to_thread.run_sync(links_in, given.command, place.real)
         action = Action("exec", self.name, (place.real,), given.command, links=links)
-        return Prepared(action, f"shell {_first_line(given.command)}", run)
+        stale = await self._stale()
+        note = None
+        if stale:
+            note = f"open in the editor with another text; it sees the disk's: {', '.join(stale)}"
+        return Prepared(action, f"shell {_first_line(given.command)}", run, note=note)
 
     def _timeout(self, wanted: float | None) -> float:
         limits = self._services.limits
@@ -93,7 +97,8 @@ class Shell(BuiltIn):
         if shell is None:
             text = "commands need bash or sh on PATH, and a POSIX system to end them on"
             return ToolResult(False, text, code="no_shell", summary="no shell")
-        stale = await self._services.unsaved.save(self._services.documents)
+        await self._services.look_beneath()
+        stale = await self._stale()
         limits = self._services.limits
         spill = Spill(self._services.cwd, _spill_name(ctx), limits.spill_bytes)
         output = Output(Capture(limits.output_chars), spill, progress)
@@ -109,7 +114,15 @@ class Shell(BuiltIn):
             finally:
                 os.close(sending)
             ending = await watched(child, receiving, output, timeout_s=timeout_s)
-            return _result(output, ending, [shown(path, self._services.cwd) for path in stale])
+            await self._services.beneath.look(self._services.documents, "command")
+            return self._services.with_notes(_result(output, ending, stale))
+
+    async def _stale(self) -> list[str]:
+        """The files whose newest text the command will not see, as the model and the user know them."""
+        services = self._services
+        stale = await services.unsaved.stale(services.documents, services.cwd)
+        real = await to_thread.run_sync(os.path.realpath, services.cwd)
+        return list(dict.fromkeys(shown(path, real) for path in stale))
 
     async def _started(self, argv: list[str], place: Place, output: int) -> Child:
         async with held(place.real) as folder:
@@ -188,7 +201,7 @@ def _notes(spill: Spill, ending: Ending, stale: Sequence[str]) -> list[str]:
         notes.append(spill.problem)
     if stale:
         notes.append(
-            f"not saved in the editor, so the command saw an older text: {', '.join(stale)}"
+            f"open in the editor with another text; the command saw the disk's: {', '.join(stale)}"
         )
     if ending.left:
         notes.append(f"{ending.left} process(es) that the command left running were ended")

@@ -1,5 +1,7 @@
 """Files whose newest text is only in the editor: what a command would not see (lsp.md §4.3)."""
 
+import os
+
 import anyio
 from anyio import to_thread
 
@@ -12,7 +14,7 @@ SAVE_S = 3.0
 
 
 class Unsaved:
-    """The files this session has changed through the editor. Others that are unsaved are the person's own business."""
+    """The files this session has changed through the editor."""
 
     def __init__(self) -> None:
         """None yet."""
@@ -22,20 +24,26 @@ class Unsaved:
         """The file was changed; whether its editor saved that is found out when it matters."""
         self._paths.add(path)
 
-    async def save(self, documents: Documents) -> tuple[str, ...]:
-        """Have the editor save them; gives those whose text on disk is still another one."""
+    async def stale(self, documents: Documents, cwd: str) -> tuple[str, ...]:
+        """Files that a command sees with an older text than the editor has; the user's own below `cwd` too."""
         stale: list[str] = []
         for path in sorted(self._paths):
             if await _is_on_disk(documents, path):
                 self._paths.discard(path)
-                continue
-            with anyio.move_on_after(SAVE_S):
-                await documents.editor.save(path)
-            if await _is_on_disk(documents, path):
-                self._paths.discard(path)
             else:
                 stale.append(path)
-        return tuple(stale)
+        real, known = await to_thread.run_sync(os.path.realpath, cwd), set(stale)
+        others = [
+            path
+            for path in await documents.editor.unsaved()
+            if path not in known and path.startswith(real + os.sep)
+        ]
+        return (*stale, *others)
+
+    async def save(self, documents: Documents, path: str) -> None:
+        """Have the editor save a file that was changed with the user's consent, if it has it open."""
+        with anyio.move_on_after(SAVE_S):
+            await documents.editor.save(path)
 
 
 async def _is_on_disk(documents: Documents, path: str) -> bool:

@@ -38,6 +38,7 @@ class Write(BuiltIn):
         place = await locate(self._services, given.path)
         if isinstance(place, ToolResult):
             return place
+        await self._services.look_beneath()
         try:
             change = await propose_write(self._services.documents, place.named, given.content)
         except EditRefused as error:

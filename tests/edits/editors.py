@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from agent_server.edits.ports import Applied, Outcome, Snapshot
+from agent_server.edits.ports import Applied, Outcome, Refreshed, Snapshot
 from agent_server.loop.proposal import FileChange
 
 
@@ -43,6 +43,12 @@ class HonestEditor:
 
     async def save(self, path: str) -> bool:
         return path in self.open
+
+    async def refresh(self) -> tuple[Refreshed, ...]:
+        return ()
+
+    async def unsaved(self) -> tuple[str, ...]:
+        return ()
 
 
 class LyingEditor(HonestEditor):

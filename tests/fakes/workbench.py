@@ -33,6 +33,9 @@ class Open:
 class JournaledWorkbench(FakeEquipment):
     """`write` and `edit` as they are, over a store in `home`."""
 
+    save_accepted = False
+    """As `[edits] save` says."""
+
     def __init__(
         self,
         home: Path,
@@ -68,6 +71,7 @@ class JournaledWorkbench(FakeEquipment):
             questions=place.questions,
             subagents=place.subagents,
             lifeline=LIFELINE,
+            save_accepted=self.save_accepted,
         )
         fakes = {tool.name: tool for tool in self.tools}
         staging = StagedEdits(services, lambda: place.review() == "turn")

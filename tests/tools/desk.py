@@ -37,6 +37,7 @@ class Desk:
         env: Mapping[str, str] | None = None,
         mode: Mode = "ask",
         diagnostics: Diagnostics | None = None,
+        save_accepted: bool = False,
     ) -> None:
         self.root = root
         self.events: list[Event] = []
@@ -57,6 +58,7 @@ class Desk:
             limits=limits or Limits(),
             env=os.environ if env is None else env,
             lifeline=LIFELINE,
+            save_accepted=save_accepted,
             diagnostics=lambda: diagnostics or NoDiagnostics(),
         )
         self.tools = build(self.services)

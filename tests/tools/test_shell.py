@@ -368,6 +368,10 @@ class SavingEditor(BufferEditor):
             await anyio.Path(path).write_text(self.buffers[path])
         return not self.refuses
 
+    async def unsaved(self) -> tuple[str, ...]:
+        texts = self.buffers.items()
+        return tuple(path for path, text in texts if Path(path).read_text() != text)
+
 
 async def edited_in(editor: SavingEditor, root: Path) -> Desk:
     desk = Desk(root, editor=editor)
@@ -377,17 +381,33 @@ async def edited_in(editor: SavingEditor, root: Path) -> Desk:
     return desk
 
 
-async def test_a_command_sees_our_edits_of_open_buffers_and_the_persons_stay_unsaved(
+async def test_nothing_is_saved_silently_before_a_command_and_the_question_says_what_is_not(
     tmp_path: Path,
 ) -> None:
-    """lsp.md §4.3: before tests run, what the agent changed is saved."""
+    """Spec §14, "accepted edits"."""
     ours, theirs = str(tmp_path / "a.py"), str(tmp_path / "b.py")
     editor = SavingEditor({ours: "old\n", theirs: "old\n"})
     desk = await edited_in(editor, tmp_path)
     editor.buffers[theirs] = "typing\n"
+    prepared = await desk.prepared("shell", command="cat a.py b.py")
     result = await desk.call("shell", command="cat a.py b.py")
 
-    assert result.output == "new\nold"
+    said = "open in the editor with another text; {} the disk's: a.py, b.py"
+    assert prepared.note == said.format("it sees")
+    assert result.output == f"old\nold\n[{said.format('the command saw')}]"
+
+
+async def test_accepted_edits_of_open_documents_are_saved_where_the_settings_say_so(
+    tmp_path: Path,
+) -> None:
+    ours, theirs = str(tmp_path / "a.py"), str(tmp_path / "b.py")
+    editor = SavingEditor({ours: "old\n", theirs: "typing\n"})
+    (tmp_path / "b.py").write_text("old\n")
+    desk = Desk(tmp_path, editor=editor, save_accepted=True)
+    desk.file("a.py", "old\n")
+    await desk.call("edit", path="a.py", edits=[{"old_text": "old", "new_text": "new"}])
+
+    assert ((tmp_path / "a.py").read_text(), (tmp_path / "b.py").read_text()) == ("new\n", "old\n")
 
 
 async def test_a_file_that_our_patch_deleted_is_not_said_to_be_unsaved(desk: Desk) -> None:
@@ -404,4 +424,7 @@ async def test_a_command_that_sees_an_older_text_is_told_so(tmp_path: Path) -> N
     desk = await edited_in(editor, tmp_path)
     result = await desk.call("shell", command="cat a.py")
 
-    assert result.output == "old\n[not saved in the editor, so the command saw an older text: a.py]"
+    assert (
+        result.output
+        == "old\n[open in the editor with another text; the command saw the disk's: a.py]"
+    )

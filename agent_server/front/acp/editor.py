@@ -9,8 +9,9 @@ unknown parameters (docs/acp.md, rule 34).
 import anyio
 import anyio.to_thread
 
+from agent_server.edits.beneath import Beneath, signature, text_of
 from agent_server.edits.files import read_text
-from agent_server.edits.ports import Applied, Snapshot
+from agent_server.edits.ports import Applied, Refreshed, Snapshot
 from agent_server.front.blocks import Json
 from agent_server.front.params import as_object
 from agent_server.front.peer import Seat
@@ -28,6 +29,8 @@ PROOF_S = 2.0
 """How long the written text may take to show up (edits.ports.Editor)."""
 PROOF_PAUSE_S = 0.05
 """Between two looks."""
+MOST = 100
+"""Files that are compared with what the client shows of them."""
 
 
 class AcpEditor:
@@ -37,6 +40,8 @@ class AcpEditor:
         self._seat = seat
         self._unserved: set[str] = set()
         """What the client advertised and then did not know: not asked again (rule 33)."""
+        self._beneath: dict[str, Beneath] = {}
+        """By path: what is known of the files that the client showed us."""
 
     async def snapshot(self, path: str) -> Snapshot | None:
         """The client's text of the path; None when it has none, cannot say, or does not answer."""
@@ -47,6 +52,9 @@ class AcpEditor:
             found = await self._read(path)
         if found is None or await self._belongs_to_disk(path, found.text):
             return None
+        if path not in self._beneath and len(self._beneath) < MOST:
+            self._beneath[path] = Beneath()
+            await anyio.to_thread.run_sync(self._beneath[path].compare, path, found.text)
         return found
 
     async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
@@ -66,6 +74,36 @@ class AcpEditor:
         """Never: writing a file over ACP is all there is, and whether it saves is the client's."""
         del path
         return False
+
+    async def refresh(self) -> tuple[Refreshed, ...]:
+        """Files that changed beneath what the client shows of them: it cannot be asked to reload any."""
+        found: list[Refreshed] = []
+        for path, beneath in list(self._beneath.items()):
+            if beneath.same == await anyio.to_thread.run_sync(signature, path):
+                continue
+            shown: Snapshot | None = None
+            with anyio.move_on_after(READ_S):
+                shown = await self._read(path)
+            if shown is None:
+                continue
+            match await anyio.to_thread.run_sync(beneath.compare, path, shown.text):
+                case "followed":
+                    found.append(Refreshed(path, "followed"))
+                case "other":
+                    found.append(Refreshed(path, "differs"))
+                case _:
+                    pass
+        return tuple(found)
+
+    async def unsaved(self) -> tuple[str, ...]:
+        """Those of which the client showed us another text than the file's."""
+        found: list[str] = []
+        for path in list(self._beneath):
+            shown = await self.snapshot(path)
+            on_disk = await anyio.to_thread.run_sync(text_of, path)
+            if shown is not None and shown.text != on_disk:
+                found.append(path)
+        return tuple(found)
 
     @property
     def _reads(self) -> bool:

@@ -43,9 +43,9 @@ async def load(front: Front, incoming: Incoming) -> Result:
 
 
 async def resume(front: Front, incoming: Incoming) -> Result:
-    """A stored conversation whose past the client has: nothing of it is shown (rule 16), but to a client of ours how calls ended.
+    """A stored conversation whose past the client has: nothing of it is shown (rule 16).
 
-    Those are calls that it saw begin and that were cut off with the last turn.
+    But a client of ours hears how calls ended that it saw begin and that were cut off with the last turn.
     """
     place = workspace(incoming.params)
     seat = front.peer.seat()

@@ -14,6 +14,7 @@ import anyio
 from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument, Workspace
 
+from agent_server.edits.beneath import Signature, signature
 from agent_server.edits.text.lines import split_lines
 from agent_server.edits.text.positions import Position, PositionEncoding, PositionMap
 from agent_server.front.uris import path_of
@@ -37,6 +38,12 @@ class Document(TextDocument):
         path = path_of(uri)
         self.real_path = None if path is None else os.path.realpath(path)
         """Absolute, links resolved; None when it is no file."""
+        self.opened_with = _unchanged(self.real_path, text)
+        """How its file looked when the editor last said that it has that text: as it opened or saved it."""
+
+    def saved(self) -> None:
+        """The editor wrote it down."""
+        self.opened_with = None if self.real_path is None else signature(self.real_path)
 
     @property
     def source(self) -> str:
@@ -140,6 +147,17 @@ class Documents(Workspace):
         wanted = os.path.realpath(path)
         return next((d for d in self._open() if d.real_path == wanted), None)
 
+    @property
+    def opened(self) -> tuple[Document, ...]:
+        """Every one."""
+        return tuple(self._open())
+
+    def saved(self, uri: str) -> None:
+        """The editor wrote a document down."""
+        document = self._find(uri)
+        if document is not None:
+            document.saved()
+
     def real_path_of(self, uri: str) -> str | None:
         """The file of an open document, links resolved; None when it is not open, or no file."""
         document = self._find(uri)
@@ -188,3 +206,9 @@ class Documents(Workspace):
         ):  # not open: pygls reads the disk, which nothing of ours asks for
             return super()._create_text_document(doc_uri, source, version, language_id)
         return Document(doc_uri, source, version, language=language_id, codec=self.position_codec)
+
+
+def _unchanged(path: str | None, text: str) -> Signature | None:
+    """How the file looks, when it may well have this text; a look at its size is all that opening should cost."""
+    seen = None if path is None else signature(path)
+    return seen if seen is not None and seen[1] == len(text.encode("utf-8", "replace")) else None

@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol
 import anyio
 
 from agent_server.edits.hashes import content_hash
-from agent_server.edits.ports import Applied, Snapshot
+from agent_server.edits.ports import Applied, Refreshed, Snapshot
 from agent_server.edits.text.formatting import further
 from agent_server.edits.text.hunks import apply_hunks, hunks, text_edits
 from agent_server.edits.text.positions import TextEdit
@@ -18,6 +18,7 @@ from agent_server.front.blocks import Json
 from agent_server.front.capabilities import Capabilities
 from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.documents import Document, Documents
+from agent_server.front.lsp.reloading import Reloading
 from agent_server.front.params import as_object
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.frozen import frozen
@@ -83,6 +84,7 @@ class LspEditor:
         self._documents = documents
         self._seat = seat
         self._stock = stock
+        self._reloading = Reloading(documents, lambda: seat.capabilities.reload, self._answer)
 
     async def snapshot(self, path: str) -> Snapshot | None:
         """The open document as the editor shows it, as far as it has told us."""
@@ -120,6 +122,14 @@ class LspEditor:
         answer = await self._answer("agent/editor/save", {"uri": document.uri})
         saved = as_object(answer)
         return saved is not None and saved.get("saved") is True
+
+    async def refresh(self) -> tuple[Refreshed, ...]:
+        """Ask for a reload of the documents whose files were changed, where the client can be asked."""
+        return await self._reloading.refresh(self._seat.session)
+
+    async def unsaved(self) -> tuple[str, ...]:
+        """Those that say something else than their files."""
+        return await self._reloading.unsaved()
 
     def _refusal(self, document: Document, change: FileChange) -> Applied | None:
         """Why the editor is not even asked."""

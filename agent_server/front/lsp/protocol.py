@@ -78,6 +78,7 @@ class Protocol(LanguageServerProtocol):
             {
                 types.INITIALIZE: self._initialize,
                 types.TEXT_DOCUMENT_DID_CHANGE: self._did_change,
+                types.TEXT_DOCUMENT_DID_SAVE: self._did_save,
                 types.TEXT_DOCUMENT_DID_CLOSE: self._did_close,
                 types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._did_change_files,
                 types.WORKSPACE_EXECUTE_COMMAND: self._execute_command,
@@ -207,6 +208,9 @@ class Protocol(LanguageServerProtocol):
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         self.documents.change(params)
         self.touched([params.text_document.uri])
+
+    def _did_save(self, params: types.DidSaveTextDocumentParams) -> None:
+        self.documents.saved(params.text_document.uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         """What was not saved is gone."""

@@ -45,7 +45,7 @@ def call(tool: str, **arguments: Any) -> Say:
 TURN = (
     call("edit", path="a.py", edits=[{"old_text": "one", "new_text": "ONE"}]),
     call("ask_user", question="Which?", options=["this", "that"]),
-    call("shell", command="true"),
+    call("shell", command="echo more >>a.py"),
     Say("Done."),
 )
 POLICY = {"edit": Decision("ask", "why not"), "shell": Decision("ask", "why not")}
@@ -84,6 +84,7 @@ async def accept(client: LspClient) -> None:
 
 async def heard(world: World) -> set[str]:
     """The methods of ours that such a turn, and the command that shows changes, send to the client."""
+    world.equipment.save_accepted = True
     client, path = world.client, file(world)
     await client.open(path, OLD)
     session = await client.new(world.root)

@@ -14,7 +14,6 @@ from agent_server.front.rpc.memory import MemoryPipe, over
 from agent_server.loop.model import JsonObject
 from agent_server.session.sessions import Sessions
 from tests.fakes.loop import FakePolicy, FakeTool, Say
-from tests.fakes.session import FakeEquipment
 from tests.fakes.workbench import JournaledWorkbench
 from tests.front.lsp.lsp_client import LspClient
 
@@ -24,7 +23,7 @@ class World:
     """A client, and what is behind it."""
 
     client: LspClient
-    equipment: FakeEquipment
+    equipment: JournaledWorkbench
     root: Path
     server: Endpoint
     to_server: MemoryPipe
