@@ -34,7 +34,7 @@ from agent_server.edits.outcome import FileOutcome
 from agent_server.edits.transaction_lease import Leases
 from agent_server.edits.transaction_states import check, state_of
 from agent_server.frozen import frozen, mutable
-from agent_server.loop.errors import EditRefused
+from agent_server.loop.errors import EditRefused, NothingDone, StoreFailure
 from agent_server.loop.model import CallKey, SessionId, TurnId
 from agent_server.loop.proposal import EditState, FileChange, PartDecision, Proposal, Resolution
 
@@ -162,8 +162,8 @@ class Transactions:
         """Make the accepted part of a proposal real, as `apply.apply` does, and write down how it went.
 
         Raises:
-            StoreFailure: the journal could not be kept. Before the first change nothing has changed; afterwards
-                `recovery` finds out what stands.
+            NothingDone: the journal could not be kept, and nothing was changed.
+            StoreFailure: the same later on; `recovery` finds out what stands.
         """
         if self._behalf is not None:
             approval = replace(approval, turn=self._behalf.turn)
@@ -175,7 +175,12 @@ class Transactions:
         paths = [path for c in wanted.values() for path in (c.path, c.old_path) if path]
         state: EditState = "proposed"
         async with self._leases.hold(paths):
-            outcomes = await apply(self.documents, proposal, resolution, terms)
+            try:
+                outcomes = await apply(self.documents, proposal, resolution, terms)
+            except StoreFailure as failure:
+                if keeper.begun:
+                    raise
+                raise NothingDone(str(failure)) from failure
             with anyio.CancelScope(shield=True):
                 state, outcomes = await self._end(keeper, wanted, outcomes)
         return Applied(state, (await self._load())[proposal.txn].revision, outcomes)

@@ -8,6 +8,7 @@ import anyio
 
 from agent_server.frozen import frozen
 from agent_server.loop.action import Answer, Question
+from agent_server.loop.errors import NothingDone
 from agent_server.loop.events import CallFinished
 from agent_server.loop.guard import note_result, repeated_before
 from agent_server.loop.model import (
@@ -105,7 +106,14 @@ async def run_call(t: Turn, call: ToolCall, prepared: Prepared, answer: Answer |
     if not t.tools[call.name].read_only:
         await t.log.append(StartedEntry(t.id, call.key))
     began = time.monotonic()
-    result = await execute(t, call, prepared, answer)
+    try:
+        result = await execute(t, call, prepared, answer)
+    except NothingDone as failure:
+        text = f"not run: {failure}. Nothing was changed"
+        stopped = ToolResult(False, text, code="interrupted", summary="not run")
+        with anyio.CancelScope(shield=True):
+            await settle(t, call, stopped, "none")
+        raise
     with anyio.CancelScope(shield=True):
         await settle(t, call, result, "confirmed", seconds=time.monotonic() - began)
 

@@ -14,6 +14,7 @@ nothing below `front/` knows those codes.
       AuthRequired          no credentials; logging in would help
       ModelFailure          the model could not answer; carries a `Fault`
       StoreFailure          the transcript could not be kept
+        NothingDone         before anything of the effect had happened
       BadArguments          the model called a tool with arguments that do not fit (a result, never an error on a wire)
       BadSetting            a setting has a wrong value; names file, line and key
 
@@ -94,6 +95,10 @@ class ModelFailure(AgentServerError):
 
 class StoreFailure(AgentServerError):
     """The transcript could not be kept; the turn ends before the next effect."""
+
+
+class NothingDone(StoreFailure):
+    """What had to be kept before an effect could not be, so the effect did not happen."""
 
 
 class BadArguments(AgentServerError):

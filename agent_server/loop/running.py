@@ -28,6 +28,8 @@ async def understand(t: Turn, call: ToolCall) -> tuple[Tool, Prepared] | ToolRes
         return ToolResult(False, text, code="unknown_tool", summary="no such tool")
     try:
         prepared = await tool.prepare(parse_arguments(call.arguments), call.key)
+    except StoreFailure:
+        raise
     except BadArguments as error:
         text = f"{call.name}: {error}"
         return ToolResult(False, text, code="bad_arguments", summary="bad arguments")

@@ -23,12 +23,15 @@ from agent_server.session.naming import Naming
 from agent_server.session.ports import Equipment, Kit
 from agent_server.session.profile import Profile
 from agent_server.session.prompts import Prompt, TurnResult
+from agent_server.session.recovery import recover
 from agent_server.session.spending import Spending
 from agent_server.session.summarising import summarised
 from agent_server.session.turning import Ground, new_turn, result_of
 
 log = logging.getLogger(__name__)
 
+NOT_KEPT = "the session could not be kept"
+"""Why calls of an earlier turn have no results, where its end could not be written down."""
 Ready = Callable[[], Awaitable[tuple[Kit, SessionContext]]]
 """Makes tools, policy and context, at the first call."""
 
@@ -80,6 +83,7 @@ class Answering:
     async def _result(self, item: Prompt, naming: Naming) -> TurnResult:
         """The turn, to its end; a cancel of its scope is an end like another."""
         kit, context = await self._ready()
+        await recover(self._log, kit.tools, cause=NOT_KEPT)
         naming.begin(item.parts)
         client, entries = self._connected.client, self._log.entries
         parts = await self._hearing.with_prompt(item.parts, client, kit.policy, entries)

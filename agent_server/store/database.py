@@ -26,6 +26,7 @@ from agent_server.store.connection import (
     open_for_reading,
     open_for_writing,
 )
+from agent_server.store.reserve import Reserve, in_words, is_full
 from agent_server.store.transaction import Job, commit
 
 logger = logging.getLogger(__name__)
@@ -65,11 +66,39 @@ class Database:
         self._writer = _Writer(path, connect, self._queue, pulse)
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._reserve = Reserve(path)
 
     @property
     def is_open(self) -> bool:
         """Whether there was a `run` and no `aclose` since."""
         return self._thread is not None
+
+    async def run_before_effect(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """The same for a fact that an effect follows: kept only where there is also room for how the effect ends.
+
+        Raises:
+            StoreFailure: nothing of this job was kept, and the effect must not happen.
+        """
+
+        def with_room(connection: sqlite3.Connection) -> T:
+            self._reserve.hold()
+            return job(connection)
+
+        return await self.run(with_room)
+
+    async def run_after_effect(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """The same for how an effect ended: it may use the room that was held for it.
+
+        Raises:
+            StoreFailure: nothing of this job was kept.
+        """
+        try:
+            return await self.run(job)
+        except StoreFailure as failure:
+            if failure.__cause__ is None or not is_full(failure.__cause__):
+                raise
+        self._reserve.release()
+        return await self.run(job)
 
     async def run(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """Run `job` on the writer's connection; return its value once everything it wrote is durable.
@@ -90,7 +119,7 @@ class Database:
         if error is None:
             return value[0]
         if isinstance(error, (sqlite3.Error, OSError)):
-            raise StoreFailure(f"{self.path}: {error}") from error
+            raise StoreFailure(in_words(self.path, error)) from error
         raise error
 
     async def read(self, job: Callable[[sqlite3.Connection], T]) -> T | None:
@@ -141,7 +170,7 @@ class Database:
             with contextlib.closing(connection):
                 return job(connection)
         except (sqlite3.Error, OSError) as error:
-            raise StoreFailure(f"{self.path}: {error}") from error
+            raise StoreFailure(in_words(self.path, error)) from error
 
 
 def _tell(outcome: "asyncio.Future[Exception | None]", error: Exception | None) -> None:

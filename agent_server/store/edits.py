@@ -1,7 +1,7 @@
 """The journal of a session's edits, as a table: one row per change of a transaction's state, never changed again."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from agent_server.edits.journal import Line
 from agent_server.loop.errors import StoreFailure
@@ -32,7 +32,18 @@ class StoredJournal:
     async def append(self, *lines: Line) -> None:
         """See `EditJournal`; refused when this process does not hold the session."""
         if lines:
-            await self._database.run(lambda connection: self._insert(connection, lines))
+            await self._run(lines)(lambda connection: self._insert(connection, lines))
+
+    def _run(
+        self, lines: Sequence[Line]
+    ) -> Callable[[Callable[[sqlite3.Connection], None]], Awaitable[None]]:
+        """How these lines are kept: before files are changed, after that, or neither."""
+        states = {line.state for line in lines}
+        if "applying" in states:
+            return self._database.run_before_effect
+        if states <= {"proposed", "approved"}:
+            return self._database.run
+        return self._database.run_after_effect
 
     def _insert(self, connection: sqlite3.Connection, lines: Sequence[Line]) -> None:
         locks.require_ours(connection, self._session, self._token)

@@ -1,11 +1,19 @@
 """The log of one session: in memory for reading, on disk before anybody is told."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from agent_server.loop.errors import StoreFailure
-from agent_server.loop.model import Entry, ReplyEntry, SessionId, UserEntry
+from agent_server.loop.model import (
+    Entry,
+    ReplyEntry,
+    ResultEntry,
+    SessionId,
+    StartedEntry,
+    TurnEndEntry,
+    UserEntry,
+)
 from agent_server.store import locks, receipts
 from agent_server.store.codec import decode, encode
 from agent_server.store.database import Database
@@ -44,7 +52,7 @@ class SessionLog:
         """
         if not entries:
             return
-        await self._database.run(self._writing(entries))
+        await self._run(entries)(self._writing(entries))
         self._entries.extend(entries)
 
     async def times(self) -> Sequence[datetime]:
@@ -55,6 +63,16 @@ class SessionLog:
             ).fetchall()
         )
         return [from_ms(at) for (at,) in rows or ()]
+
+    def _run(
+        self, entries: Sequence[Entry]
+    ) -> Callable[[Callable[[sqlite3.Connection], None]], Awaitable[None]]:
+        """How these facts are kept: before an effect, after one, or neither."""
+        if any(isinstance(entry, StartedEntry) for entry in entries):
+            return self._database.run_before_effect
+        if any(isinstance(entry, ResultEntry | TurnEndEntry) for entry in entries):
+            return self._database.run_after_effect
+        return self._database.run
 
     def _writing(self, entries: Sequence[Entry]) -> Callable[[sqlite3.Connection], None]:
         at = self._clock()

@@ -369,8 +369,11 @@ class SavingEditor(BufferEditor):
         return not self.refuses
 
     async def unsaved(self) -> tuple[str, ...]:
-        texts = self.buffers.items()
-        return tuple(path for path, text in texts if Path(path).read_text() != text)
+        return tuple(p for p in self.buffers if on_disk(p) != self.buffers[p])
+
+
+def on_disk(path: str) -> str:
+    return Path(path).read_text()
 
 
 async def edited_in(editor: SavingEditor, root: Path) -> Desk:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.fakes.loop import Say
@@ -34,7 +35,7 @@ async def reloads(client: LspClient, message: Any) -> Any:
         if version > 1 and not text.startswith("on disk"):
             documents.append({"uri": uri, "outcome": "modified", "version": version})
             continue
-        on_disk = Path(uri.removeprefix("file://")).read_text()
+        on_disk = await anyio.Path(uri.removeprefix("file://")).read_text()
         await client.type(uri, on_disk)
         documents.append({"uri": uri, "outcome": "reloaded", "version": client.buffers[uri][0]})
     return {"documents": documents}
