@@ -1,8 +1,9 @@
-"""Applying a decided proposal: every file or none, and what is reported is what stands.
+"""Applying a decided proposal, and what is reported is what stands.
 
 Files are fitted to their live texts first, all of them, so that a conflict costs nothing. Then they are changed one by
-one (creations, edits, renames, deletions). When one fails, those already changed are taken back, as far as they are
-still as we left them.
+one (creations, edits, renames, deletions). A file of which the editor refuses the change, or that conflicts, does
+not stop the others of what a model proposed, and is named. When something fails (a disk, an editor that says nothing),
+or when going back is refused, those already changed are taken back, as far as they are still as we left them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +16,17 @@ from agent_server.edits.decided import decided
 from agent_server.edits.documents import Documents
 from agent_server.edits.files import Form
 from agent_server.edits.fit import Fitted, fit
-from agent_server.edits.outcome import FileOutcome
+from agent_server.edits.outcome import FileOutcome, FileState
 from agent_server.edits.step import Step, Stepper
 from agent_server.frozen import frozen, mutable
 from agent_server.loop.errors import StoreFailure
 from agent_server.loop.proposal import ChangeKind, FileChange, Proposal, Resolution
 
 _ORDER: tuple[ChangeKind, ...] = ("create", "edit", "rename", "delete")
+
+
+BY_ITSELF: frozenset[FileState] = frozenset({"conflict", "stale", "declined"})
+"""What happens to one file and says nothing about the others."""
 
 
 class Witness(Protocol):
@@ -45,15 +50,23 @@ class Terms:
     witness: Witness | None = None
     """None: nothing is written down."""
     author: Literal["model", "person"] = "model"
-    """`model`: the model wrote these texts, so it need not read them. After a `person` undid something, it must."""
+    """`model`: the model wrote these texts, so it need not read them. After a `person` undid something, it must, and
+    that is done to every file or to none."""
     forms: Mapping[str, Form] = field(default_factory=dict[str, Form])
     """Encoding and mode that files get on disk instead of their own, by path."""
+
+    @property
+    def together(self) -> bool:
+        """Every file or none."""
+        return self.author == "person"
 
 
 async def apply(
     documents: Documents, proposal: Proposal, resolution: Resolution, terms: Terms
 ) -> tuple[FileOutcome, ...]:
     """Make the accepted part of a proposal real; one outcome per file, in the proposal's order.
+
+    Every file by itself, or all or none (`Terms.author`).
 
     Cancelled before the witness is called, it raises and nothing has changed. From then on it is carried to its end, so
     that nothing is left half known; every wait is bounded.
@@ -64,7 +77,7 @@ async def apply(
     wanted = decided(proposal, resolution)
     changes = [change for change in wanted.values() if change is not None]
     stepper = Stepper(documents, txn=proposal.txn, label=terms.label, forms=terms.forms)
-    outcomes = await _all_or_none(documents, changes, stepper, terms)
+    outcomes = await _applied(documents, changes, stepper, terms)
     return tuple(outcomes.get(path) or _rejected(path) for path in wanted)
 
 
@@ -72,22 +85,27 @@ def _rejected(path: str) -> FileOutcome:
     return FileOutcome(path, "declined", message=f"the edit of {path} was rejected")
 
 
-async def _all_or_none(
+async def _applied(
     documents: Documents, changes: Sequence[FileChange], stepper: Stepper, terms: Terms
 ) -> Mapping[str, FileOutcome]:
     """Outcomes by the path of the proposal."""
     ordered = sorted(changes, key=lambda c: _ORDER.index(c.kind))
-    fitted: list[Fitted] = []
+    fitted: dict[str, Fitted] = {}
+    outcomes: dict[str, FileOutcome] = {}
     for change in ordered:
         fits = await fit(documents, change)
-        if isinstance(fits, FileOutcome):
+        if isinstance(fits, Fitted):
+            fitted[change.path] = fits
+        elif terms.together or fits.state not in BY_ITSELF:
             return _none_of([c.path for c in changes], change.path, fits)
-        fitted.append(fits)
+        else:
+            outcomes[change.path] = replace(fits, path=change.path)
     if not fitted:
-        return {}
-    outcomes: dict[str, FileOutcome] = {}
+        return outcomes
     with anyio.CancelScope(shield=True):
-        making = _Making(documents, stepper, terms.witness, [c.path for c in ordered], fitted)
+        making = _Making(
+            documents, stepper, terms, list(fitted), list(fitted.values())
+        )  # fmt: skip
         outcomes |= await making.run()
         if terms.author == "model":
             await _note(documents, outcomes)
@@ -106,18 +124,19 @@ class _Making:
 
     documents: Documents
     stepper: Stepper
-    witness: Witness | None
+    terms: Terms
     paths: Sequence[str]
     """As the proposal spells them; an editor may know a fitted file by another path."""
     fitted: list[Fitted]
 
     async def run(self) -> dict[str, FileOutcome]:
-        """Make all changes. When one fails, those made before it are taken back."""
+        """Make all changes. When one fails, or is refused of those that belong together, none stands."""
         await self._tell()
         done: list[tuple[str, Step]] = []
         for index, path in enumerate(self.paths):
             step = await self._make(index)
-            if step.outcome.state != "applied":
+            state = step.outcome.state
+            if state != "applied" and (self.terms.together or state not in BY_ITSELF):
                 outcomes = _none_of(self.paths, path, step.outcome)
                 return outcomes | await _taken_back(done, step.outcome)
             done.append((path, step))
@@ -142,8 +161,8 @@ class _Making:
         return await self.stepper.make(again)
 
     async def _tell(self) -> None:
-        if self.witness is not None:
-            await self.witness.about_to(self.fitted)
+        if self.terms.witness is not None:
+            await self.terms.witness.about_to(self.fitted)
 
 
 def _none_of(paths: Sequence[str], path: str, culprit: FileOutcome) -> dict[str, FileOutcome]:

@@ -10,15 +10,14 @@ from dataclasses import replace
 from anyio import to_thread
 
 from agent_server.edits.documents import Document, Documents
-from agent_server.edits.files import Form
+from agent_server.edits.files import Form, form_of
 from agent_server.edits.hashes import content_hash
 from agent_server.edits.journal import Blobs, Content
 from agent_server.edits.proposal import edit_of
 from agent_server.edits.text.hunks import hunks
-from agent_server.edits.transaction_record import form_of
 from agent_server.frozen import frozen
 from agent_server.loop.errors import EditRefused
-from agent_server.loop.proposal import FileChange
+from agent_server.loop.proposal import ChangeKind, FileChange
 
 
 @frozen
@@ -74,6 +73,10 @@ class Seen:
             raise seen
         return seen
 
+    def editor_takes(self, kind: ChangeKind) -> bool:
+        """Whether the connected editor can make such a change of a document that it has open."""
+        return self._documents.editor.takes(kind)
+
     async def _look(self, path: str) -> Document | EditRefused | None:
         try:
             return await self._documents.peek(path)
@@ -110,7 +113,8 @@ async def changes_to(seen: Seen, targets: Targets) -> Changes:
         except EditRefused as error:
             left.append(Left(path, str(error)))
             continue
-        if wanted is None and document is not None and document.source == "editor":
+        is_open = document is not None and document.source == "editor"
+        if wanted is None and is_open and not seen.editor_takes("delete"):
             left.append(Left(path, f"{path} is open in the editor; close it to delete it"))
             continue
         form = _new_form(document, wanted)

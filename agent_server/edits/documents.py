@@ -121,9 +121,11 @@ class Documents:
 
     async def exists(self, path: str) -> bool:
         """Whether the editor has a document there or the disk has anything."""
-        return await self.in_editor(path) is not None or await to_thread.run_sync(
-            files.exists, path
-        )
+        return await self.in_editor(path) is not None or await self.on_disk(path)
+
+    async def on_disk(self, path: str) -> bool:
+        """Whether the disk has anything there."""
+        return await to_thread.run_sync(files.exists, path)
 
     async def in_editor(self, path: str) -> Document | None:
         """The editor's document, which it may know by the given name or, behind a link, by the real one; else None."""

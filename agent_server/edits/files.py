@@ -61,6 +61,11 @@ def read_text(path: str) -> FileText:
     return FileText(target, text, encoding, bytes_hash(data), status.st_mode, status.st_mtime_ns)
 
 
+def form_of(file: FileText) -> Form:
+    """How a file is written down."""
+    return Form(file.encoding, stat.S_IMODE(file.mode))
+
+
 def real_path(path: str) -> Path:
     """The path with its links resolved, as far as it exists.
 

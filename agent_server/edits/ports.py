@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from agent_server.frozen import frozen
-from agent_server.loop.proposal import FileChange
+from agent_server.loop.proposal import ChangeKind, FileChange
 
 
 @frozen
@@ -53,8 +53,14 @@ class Editor(Protocol):
         """The document at this absolute path; None when the editor does not have it (then the disk is the truth)."""
         ...
 
+    def takes(self, kind: ChangeKind) -> bool:
+        """Whether it can make such a change of a document that it has open."""
+        ...
+
     async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
         """Make `change.base_text` into `change.new_text` in the document, as one undo step, without saving.
+
+        A change of another kind than `edit`, where it `takes` that, creates, deletes or renames the file too.
 
         Compare first: when the document is no longer `base_text`, change nothing and say `stale`. Bounded: 2 s for
         the proof, then `unknown`.
@@ -131,6 +137,10 @@ class NoEditor:
         """Always None."""
         del path
         return None
+
+    def takes(self, kind: ChangeKind) -> bool:
+        """Never asked: nothing is open."""
+        return kind == "edit"
 
     async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
         """Never reached: nothing is open."""

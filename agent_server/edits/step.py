@@ -14,7 +14,8 @@ from agent_server.edits import disk
 from agent_server.edits.documents import Documents
 from agent_server.edits.encodings import UTF8
 from agent_server.edits.files import FileText, Form
-from agent_server.edits.fit import Fitted
+from agent_server.edits.fit import Fitted, fit
+from agent_server.edits.hashes import content_hash
 from agent_server.edits.outcome import FileOutcome, FileState, changed_further
 from agent_server.edits.ports import Applied
 from agent_server.edits.text.formatting import further
@@ -22,7 +23,7 @@ from agent_server.edits.text.hunks import apply_hunks, hunks, invert
 from agent_server.edits.text.rebase import rebase
 from agent_server.frozen import frozen
 from agent_server.loop.errors import AgentServerError, EditRefused
-from agent_server.loop.proposal import FileChange
+from agent_server.loop.proposal import ChangeKind, FileChange
 
 EDITOR_LIMIT_S = 10.0
 """How long an editor may take to answer at all: its adapter gives up on the proof after 2 s, this is for a hang."""
@@ -69,6 +70,8 @@ class Stepper:
         if fitted.document is not None and fitted.document.source == "editor":
             return await self._in_editor(change)
         try:
+            if change.kind == "rename" and await self._is_open(change.path):
+                return await self._in_editor(change)
             if await self._is_open(change.path):
                 return _failed(
                     change, f"{change.path} was opened in the editor meanwhile", state="stale"
@@ -116,15 +119,26 @@ class Stepper:
     # ---- through the editor ------------------------------------------------------------------------------------
 
     async def _in_editor(self, change: FileChange) -> Step:
-        if change.kind != "edit":
+        if not self._documents.editor.takes(change.kind):
             return _failed(
                 change,
                 f"{change.old_path or change.path} is open in the editor; close it to {change.kind} it",
+                state="declined",
             )
         outcome = await self._verified(change)
         if outcome.state != "applied" or outcome.change is None:
             return Step(outcome)
+        if change.kind != "edit":
+            return Step(outcome, partial(self._undo_file, outcome.change))
         return Step(outcome, partial(self._undo_in_editor, change, outcome.change.new_text or ""))
+
+    async def _undo_file(self, change: FileChange) -> str | None:
+        """Take a creation, a deletion or a renaming back, wherever the file is by now."""
+        fitted = await fit(self._documents, _inverse(change))
+        if isinstance(fitted, FileOutcome):
+            return fitted.message or fitted.state
+        outcome = (await self.make(fitted)).outcome
+        return None if outcome.state == "applied" else outcome.message or outcome.state
 
     async def _undo_in_editor(self, change: FileChange, live: str) -> str | None:
         """Take `change` out of what the editor has since."""
@@ -143,6 +157,8 @@ class Stepper:
         """Ask the editor, and believe only the text that is there afterwards."""
         answer = await self._answer(change)
         text = answer.text
+        if change.new_text is None and answer.outcome == "applied":
+            return FileOutcome(change.path, "applied", change, answer.reason)
         if text is None and answer.outcome in ("applied", "unknown"):
             text = await self._text_now(change.path)
         if text is not None and text == change.new_text:
@@ -195,6 +211,23 @@ _REFUSED = {
     "declined": "the editor declined the edit",
     "failed": "the editor could not make the edit",
 }
+
+
+def _inverse(change: FileChange) -> FileChange:
+    """What takes a change of a whole file back."""
+    base, new = change.base_text, change.new_text
+    kinds: Mapping[ChangeKind, ChangeKind] = {"create": "delete", "delete": "create"}
+    return replace(
+        change,
+        path=change.old_path or change.path,
+        old_path=change.path if change.old_path else None,
+        kind=kinds.get(change.kind, change.kind),
+        base_text=new,
+        new_text=base,
+        hunks=hunks(new or "", base or ""),
+        base_version=None,
+        base_hash=None if new is None else content_hash(new),
+    )
 
 
 def _without(change: FileChange, live: str) -> str | None:

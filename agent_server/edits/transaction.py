@@ -255,7 +255,8 @@ class Transactions:
         if not wanted:
             await self.move(keeper.txn, "rejected")
             return "rejected", outcomes
-        state = state_of([o for o in outcomes if o.path in wanted])
+        accepted = [outcome for outcome in outcomes if outcome.path in wanted]
+        state = state_of(accepted, together=keeper.approval.author == "person")
         if not keeper.begun:
             await self.write(keeper.approved())
         elif state == "applied":
@@ -286,11 +287,11 @@ class _Keeper:
         self.files: tuple[FileRecord, ...] = ()
         self.begun = False
         self._transactions = transactions
-        self._approval = approval
+        self.approval = approval
 
     async def about_to(self, fitted: Sequence[Fitted]) -> None:
         """See `apply.Witness`."""
-        blobs, forms = self._transactions.blobs, self._approval.forms
+        blobs, forms = self._transactions.blobs, self.approval.forms
         files = await to_thread.run_sync(
             lambda: record.changes_something([record.about_to(f, blobs, forms) for f in fitted])
         )
@@ -301,7 +302,7 @@ class _Keeper:
 
     def approved(self) -> Line:
         """That somebody, or a mode, said yes."""
-        approval = self._approval
+        approval = self.approval
         return Line(
             self.txn, 0, "approved", self._transactions.now(),
             turn=approval.turn, gated=approval.gated,

@@ -1,13 +1,12 @@
 """From changes to what the journal says of them, and back. Blocking: callers on the event loop use a thread."""
 
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent_server.edits.disk import missing_folders
 from agent_server.edits.documents import Document
 from agent_server.edits.encodings import UTF8
-from agent_server.edits.files import FileText, Form
+from agent_server.edits.files import Form, form_of
 from agent_server.edits.fit import Fitted
 from agent_server.edits.hashes import bytes_hash, content_hash
 from agent_server.edits.journal import Blobs, Content, FileRecord, KeptDecision, Transaction
@@ -40,7 +39,7 @@ def about_to(fitted: Fitted, blobs: Blobs, forms: Mapping[str, Form]) -> FileRec
     for text in (change.base_text, change.new_text):
         if text is not None:
             blobs.put(text)
-    before = None if document is None else content_of(document)
+    before = _before(fitted)
     folders = () if change.kind in ("edit", "delete") else missing_folders(change.path)
     return FileRecord(
         change.path,
@@ -80,11 +79,6 @@ def content_of(document: Document) -> Content:
     if file is None:
         return Content(document.hash)
     return Content(document.hash, form_of(file), file.digest)
-
-
-def form_of(file: FileText) -> Form:
-    """How a file is written down."""
-    return Form(file.encoding, stat.S_IMODE(file.mode))
 
 
 def proposal_of(transaction: Transaction, blobs: Blobs) -> Proposal:
@@ -149,6 +143,13 @@ def change_of(file: FileRecord, blobs: Blobs) -> FileChange:
 def changes_something(files: Sequence[FileRecord]) -> tuple[FileRecord, ...]:
     """Without those that only found their change made already."""
     return tuple(f for f in files if f.kind != "edit" or f.before != f.after)
+
+
+def _before(fitted: Fitted) -> Content | None:
+    if fitted.document is None or fitted.change.kind == "create":
+        return None
+    content = content_of(fitted.document)
+    return content if fitted.form is None else replace(content, form=fitted.form)
 
 
 def _after(change: FileChange, document: Document | None, form: Form | None) -> Content | None:

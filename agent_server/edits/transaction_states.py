@@ -46,15 +46,17 @@ def check(before: EditState | None, after: EditState) -> None:
         raise ValueError(f"a transaction that is {before or 'a draft'} cannot become {after}")
 
 
-def state_of(outcomes: Sequence[FileOutcome]) -> EditState:
+def state_of(outcomes: Sequence[FileOutcome], *, together: bool) -> EditState:
     """The end of applying, from the outcomes of the accepted files.
 
-    The culprit decides: a file that failed only because of another says nothing new. `conflict` whenever something
-    stands, or may stand, of a transaction that did not come through.
+    The culprit decides: a file that failed only because of another says nothing new. `conflict` whenever something may
+    stand that nobody knows of, or stands of a transaction that is every file or none (`together`).
     """
-    if all(outcome.state == "applied" for outcome in outcomes):
+    states = {outcome.state for outcome in outcomes}
+    broken = states & {"unknown", "failed"}
+    if states == {"applied"} or ("applied" in states and not together and not broken):
         return "applied"
     if any(outcome.state in ("applied", "unknown") for outcome in outcomes):
         return "conflict"
-    states = [_OF_FAILURE[outcome.state] for outcome in outcomes]
-    return "conflict" if "conflict" in states else "failed"
+    failures = {_OF_FAILURE[state] for state in states}
+    return "conflict" if "conflict" in failures else "failed"

@@ -8,11 +8,11 @@ from collections.abc import Container, Sequence
 from anyio import to_thread
 
 from agent_server.edits.checkpoint_targets import Left, Seen, Target
+from agent_server.edits.files import form_of
 from agent_server.edits.hashes import content_hash
 from agent_server.edits.journal import Blobs, Content, FileRecord, Transaction
 from agent_server.edits.text.hunks import hunks
 from agent_server.edits.text.rebase import take_out
-from agent_server.edits.transaction_record import form_of
 from agent_server.frozen import frozen
 from agent_server.loop.errors import ClientMistake, EditRefused
 

@@ -31,6 +31,8 @@ class Capabilities:
     """Shows `edit/proposed` and answers with `edit/resolve`."""
     edit_apply: bool = False
     """Answers `edit/apply`."""
+    edit_files: bool = False
+    """Creates, deletes and renames open documents, when asked by `edit/apply`."""
     save: bool = False
     """Answers `editor/save`."""
     reload: bool = False
@@ -79,6 +81,7 @@ def own_capabilities(declared: object) -> Capabilities:
         ask=own.get("ask") is True,
         edit_proposed=edit.get("proposed") is True,
         edit_apply=edit.get("apply") is True,
+        edit_files=edit.get("apply") is True and edit.get("files") is True,
         save=editor.get("save") is True,
         reload=editor.get("reload") is True,
         diagnostics=editor.get("diagnostics") is True,

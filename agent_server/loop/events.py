@@ -150,6 +150,8 @@ class EditChanged:
     """(path, content hash) of each text that it left behind; none unless it is applied."""
     decided: tuple[PartDecision, ...] = ()
     """What the user had decided of it when it was left open."""
+    left: tuple[tuple[str, EditState, str], ...] = ()
+    """(path, state, why) of each file that did not become part of an applied edit."""
 
 
 @frozen

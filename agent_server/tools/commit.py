@@ -27,6 +27,7 @@ from agent_server.tools.told import (
     decisions,
     every_hunk,
     hunk_states,
+    left_out,
     location,
     result,
     staged,
@@ -124,6 +125,7 @@ class Pending:
             message=message,
             revision=applied.revision,
             hashes=() if kept is None else kept.hashes,
+            left=left_out(decided, applied),
         )
         for outcome in applied.outcomes:
             if outcome.state == "applied" and outcome.change is not None:
@@ -154,10 +156,15 @@ class Pending:
         message: str | None = None,
         revision: int = 1,
         hashes: tuple[tuple[str, str], ...] = (),
+        left: tuple[tuple[str, EditState, str], ...] = (),
     ) -> None:
-        hunks = hunk_states(self.parts, decided, state)
+        hunks = hunk_states(self.parts, decided, state, left)
         proposal = replace(self.proposal, revision=revision)
-        ctx.emit(EditChanged(ctx.turn, proposal, state, hunks, message, ctx.gated, hashes=hashes))
+        ctx.emit(
+            EditChanged(
+                ctx.turn, proposal, state, hunks, message, ctx.gated, hashes=hashes, left=left
+            )
+        )
 
 
 def refused(services: Services, place: Place, error: EditRefused) -> ToolResult:

@@ -34,7 +34,7 @@ class PatchArguments(Arguments):
 
 
 class Patch(BuiltIn):
-    """Change, create, delete and rename several files, all or none. For a change of one file use edit.
+    """Change, create, delete and rename several files at once. For a change of one file use edit.
 
     *** Begin Patch
     *** Update File: a.py

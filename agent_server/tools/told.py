@@ -56,14 +56,37 @@ def decisions(parts: Iterable[Part], resolution: Resolution) -> dict[str, FileDe
 
 
 def hunk_states(
-    parts: Iterable[Part], decided: Mapping[str, FileDecision], state: EditState
+    parts: Iterable[Part],
+    decided: Mapping[str, FileDecision],
+    state: EditState,
+    left: Sequence[tuple[str, EditState, str]] = (),
 ) -> tuple[tuple[str, str, HunkState], ...]:
-    """Every hunk with what became of it."""
+    """Every hunk with what became of it; `left` are the files that did not become part of it."""
+    states: dict[str, EditState] = {path: its_state for path, its_state, _ in left}
     return tuple(
-        (part.change.path, hunk.id, _hunk_state(hunk, decided[part.change.path], state))
+        (path, hunk.id, _hunk_state(hunk, decided[path], states.get(path, state)))
         for part in parts
+        for path in (part.change.path,)
         for hunk in part.change.hunks
     )
+
+
+def left_out(
+    decided: Mapping[str, FileDecision], applied: Applied
+) -> tuple[tuple[str, EditState, str], ...]:
+    """Files of an applied edit that somebody said yes to and that were not changed all the same, and why."""
+    if applied.state != "applied":
+        return ()
+    return tuple(
+        (o.path, "conflict" if o.state in ("conflict", "stale") else "failed", o.message or o.state)
+        for o in applied.outcomes
+        if o.state != "applied" and wanted(decided[o.path])
+    )
+
+
+def wanted(decision: FileDecision) -> bool:
+    """Whether any of the file was accepted."""
+    return decision.whole or decision.edited_text is not None or bool(decision.accepted)
 
 
 def every_hunk(proposal: Proposal, state: HunkState) -> tuple[tuple[str, str, HunkState], ...]:

@@ -6,7 +6,7 @@ export interface Acp<Name extends string> {
   readonly __acp?: Name;
 }
 
-/** Compare the document with `baseHash`; when equal apply as one undo step, and do not save. */
+/** Compare the document with `baseHash`; when equal apply as one undo step, and do not save.  With capability `edit.files` also another `kind`, of documents that are open. `create`: put the text into the empty document and save it. `delete`: remove the file, and close the document though it has unsaved changes. `rename`: move the file to `newUri`; the document carries on there, with its text, and unsaved where it was. */
 export interface ApplyEdit {
   readonly sessionId: string;
   readonly txn: string;
@@ -20,6 +20,10 @@ export interface ApplyEdit {
   readonly resultHash: string;
   /** For the undo menu. */
   readonly label: string;
+  /** Other than `edit` only with capability `edit.files`. */
+  readonly kind?: "edit" | "create" | "delete" | "rename";
+  /** `rename`: where to; nothing is there but perhaps an empty document without a file. */
+  readonly newUri?: string | null;
 }
 
 /** A question of the model itself. */
@@ -197,6 +201,8 @@ export interface EditCapabilities {
   readonly proposed?: boolean;
   /** Applies an edit to an open document when it gets `agent/edit/apply`. */
   readonly apply?: boolean;
+  /** Also creates, deletes and renames documents that are open, when it gets `agent/edit/apply` of such a `kind`. */
+  readonly files?: boolean;
 }
 
 /** One side of a change, whole; null where that side does not exist. */
@@ -807,4 +813,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "e883d20408d16648";
+export type SchemaHash = "4a233e75ce69c202";

@@ -1,7 +1,7 @@
 ---@meta agent.protocol
 -- Generated from protocol/schema.json by scripts/protocol_types.py: do not edit, run `make schema`.
 
---- Compare the document with `baseHash`; when equal apply as one undo step, and do not save.
+--- Compare the document with `baseHash`; when equal apply as one undo step, and do not save.  With capability `edit.files` also another `kind`, of documents that are open. `create`: put the text into the empty document and save it. `delete`: remove the file, and close the document though it has unsaved changes. `rename`: move the file to `newUri`; the document carries on there, with its text, and unsaved where it was.
 ---@class agent.protocol.ApplyEdit
 ---@field sessionId string
 ---@field txn string
@@ -11,6 +11,8 @@
 ---@field edits agent.protocol.TextChange[] All in the document as it was; none overlap; first to last.
 ---@field resultHash string Of the document once they are applied.
 ---@field label string For the undo menu.
+---@field kind? "edit" | "create" | "delete" | "rename" Other than `edit` only with capability `edit.files`.
+---@field newUri? string `rename`: where to; nothing is there but perhaps an empty document without a file.
 
 --- A question of the model itself.
 ---@class agent.protocol.Ask
@@ -135,6 +137,7 @@
 ---@class agent.protocol.EditCapabilities
 ---@field proposed? boolean Shows `agent/edit/proposed` and answers with `agent/edit/resolve`.
 ---@field apply? boolean Applies an edit to an open document when it gets `agent/edit/apply`.
+---@field files? boolean Also creates, deletes and renames documents that are open, when it gets `agent/edit/apply` of such a `kind`.
 
 --- One side of a change, whole; null where that side does not exist.
 ---@class agent.protocol.EditContent

@@ -54,3 +54,84 @@ def test_an_edit_is_one_change_and_one_undo_step_and_marks_keep_their_lines(tmp_
         assert nvim.lua("return vim.api.nvim_buf_get_extmarks(0, _G.ns, 0, -1, {})[1]") == [1, 7, 2]
         nvim.type("u")
         nvim.wait("vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, true), ...)", NINE.split())
+
+
+PATCH = """*** Begin Patch
+*** Update File: a.txt
+@@
+ one
+-two
++TWO
+ three
+*** Add File: sub/new.txt
++hello
++there
+*** Delete File: gone.txt
+*** Update File: old.txt
+*** Move to: moved.txt
+@@
+ one
+-two
++2
+ three
+*** End Patch
+"""
+
+
+def patch() -> dict[str, object]:
+    return {"text": "I patch.", "calls": [{"name": "patch", "arguments": {"patch": PATCH}}]}
+
+
+def test_a_patch_is_accepted_where_its_files_are_shown_open_dirty_and_visible(
+    tmp_path: Path,
+) -> None:
+    desk = Desk.at(tmp_path, a__txt=NINE, gone__txt="bye\n", old__txt=NINE)
+    heard = {"text": "Done.", "expect": "created sub/new.txt[^$]*renamed old.txt[^$]*"}
+    with editor(desk, patch(), {"text": "Done."}) as nvim:
+        nvim.lua("vim.o.hidden = true")
+        nvim.open("old.txt")
+        nvim.type("Godirty<Esc>")
+        nvim.open("gone.txt")
+        nvim.type("Goalso dirty<Esc>")
+        nvim.command("split")
+        nvim.open("a.txt")
+        nvim.command("Agent ask change it")
+        nvim.wait_hunks(4)
+        for left in (3, 2, 1, 0):
+            nvim.type("]h")
+            nvim.wait('require("agent.inline").at_cursor()')
+            nvim.type("ga")
+            nvim.wait('#require("agent.review").pending() == ...', left)
+        nvim.wait_for_chat("Done.")
+        nvim.wait_idle()
+
+        assert nvim.lines("a.txt")[1] == "TWO"
+        assert nvim.lines("sub/new.txt") == ["hello", "there"]
+        assert desk.file("sub/new.txt").read_text() == "hello\nthere\n"
+        assert not desk.file("gone.txt").exists()
+        assert nvim.lua("return vim.fn.bufexists(...)", str(desk.file("gone.txt"))) == 0
+        assert nvim.lines("moved.txt") == ["one", "2", *NINE.split()[2:], "dirty"]
+        assert desk.file("moved.txt").read_text() == NINE
+        assert not desk.file("old.txt").exists()
+        nvim.lua("vim.cmd.buffer(vim.fn.bufnr(...)); vim.cmd.write()", str(desk.file("moved.txt")))
+        assert desk.file("moved.txt").read_text().endswith("nine\ndirty\n")
+        assert heard
+
+
+def test_one_file_that_was_changed_meanwhile_does_not_stop_the_others_of_a_patch(
+    tmp_path: Path,
+) -> None:
+    desk = Desk.at(tmp_path, a__txt=NINE, gone__txt="bye\n", old__txt=NINE)
+    heard = {"text": "Done.", "expect": "nothing was changed in gone.txt: .*changed since"}
+    with editor(desk, patch(), heard) as nvim:
+        nvim.open("a.txt")
+        nvim.command("Agent ask change it")
+        nvim.wait_hunks(4)
+        desk.file("gone.txt").write_text("mine\n")
+        nvim.command("Agent accept all")
+        nvim.wait_for_chat("Done.")
+
+        assert nvim.lines("a.txt")[1] == "TWO"
+        assert desk.file("gone.txt").read_text() == "mine\n"
+        assert desk.file("moved.txt").exists()
+        assert desk.file("sub/new.txt").exists()

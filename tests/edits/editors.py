@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from agent_server.edits.ports import Applied, Outcome, Refreshed, Snapshot
-from agent_server.loop.proposal import FileChange
+from agent_server.loop.proposal import ChangeKind, FileChange
 
 
 class HonestEditor:
@@ -20,6 +20,9 @@ class HonestEditor:
 
     async def snapshot(self, path: str) -> Snapshot | None:
         return self.open.get(path)
+
+    def takes(self, kind: ChangeKind) -> bool:
+        return kind == "edit"
 
     async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
         assert txn

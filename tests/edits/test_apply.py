@@ -43,6 +43,7 @@ from tests.edits.editors import (
 )
 
 pytestmark = pytest.mark.anyio
+BACK = Terms("undo", author="person")
 BASE = "".join(f"line {n}\n" for n in range(10))
 
 
@@ -60,10 +61,13 @@ async def edit(docs: Documents, path: Path, *words: str) -> FileChange:
 
 
 async def run(
-    docs: Documents, proposal: Proposal, resolution: Resolution | None = None
+    docs: Documents,
+    proposal: Proposal,
+    resolution: Resolution | None = None,
+    terms: Terms = Terms("Agent: a.py"),  # noqa: B008  frozen
 ) -> tuple[FileOutcome, ...]:
     with anyio.fail_after(5):
-        return await apply(docs, proposal, resolution or accept_all(proposal), Terms("Agent: a.py"))
+        return await apply(docs, proposal, resolution or accept_all(proposal), terms)
 
 
 def fingerprint(path: Path) -> tuple[bytes, int, int]:
@@ -237,7 +241,7 @@ async def test_a_file_open_in_the_editor_is_neither_renamed_nor_deleted(tmp_path
     ]
     editor.show(str(path), BASE)
     outcomes = [await run(docs, new_proposal(change)) for change in changes]
-    assert [outcome.state for (outcome,) in outcomes] == ["failed", "failed"]
+    assert [outcome.state for (outcome,) in outcomes] == ["declined", "declined"]
     assert names(tmp_path) == ["a.py"]
 
 
@@ -313,8 +317,8 @@ async def test_a_formatted_edit_is_taken_back_with_the_rest_and_nothing_else_is(
         return done
 
     editor.answer = formatting_once
-    outcomes = await run(docs, proposal)
-    assert [o.state for o in outcomes] == ["failed", "failed"]
+    outcomes = await run(docs, proposal, terms=BACK)
+    assert [o.state for o in outcomes] == ["failed", "declined"]
     assert editor.open[str(one)].text == left
 
 
@@ -347,7 +351,21 @@ async def test_a_renaming_is_taken_back_with_the_rest(tmp_path: Path) -> None:
 # ---- all or nothing ----------------------------------------------------------------------------------------
 
 
-async def test_a_conflict_in_one_file_leaves_all_files(tmp_path: Path) -> None:
+async def test_a_conflict_in_one_file_does_not_stop_the_others(tmp_path: Path) -> None:
+    one, two, docs = file(tmp_path, "one"), file(tmp_path, "two"), documents()
+    proposal = new_proposal(
+        await edit(docs, one, "five"),
+        await edit(docs, two, "five"),
+        await propose_create(docs, str(tmp_path / "d" / "new"), "x\n"),
+    )
+    two.write_text("else\n")
+    states = [outcome.state for outcome in await run(docs, proposal)]
+    assert states == ["applied", "conflict", "applied"]
+    assert one.read_text() == BASE.replace("line 5", "five")
+    assert (two.read_text(), (tmp_path / "d" / "new").read_text()) == ("else\n", "x\n")
+
+
+async def test_a_conflict_in_one_file_leaves_all_files_when_going_back(tmp_path: Path) -> None:
     one, two, docs = file(tmp_path, "one"), file(tmp_path, "two"), documents()
     proposal = new_proposal(
         await edit(docs, one, "five"),
@@ -356,7 +374,7 @@ async def test_a_conflict_in_one_file_leaves_all_files(tmp_path: Path) -> None:
     )
     two.write_text("else\n")
     before = fingerprint(one)
-    states = [outcome.state for outcome in await run(docs, proposal)]
+    states = [outcome.state for outcome in await run(docs, proposal, terms=BACK)]
     assert states == ["failed", "conflict", "failed"]
     assert (fingerprint(one), (tmp_path / "d").exists()) == (before, False)
 
@@ -540,13 +558,14 @@ async def test_a_file_that_is_opened_at_the_last_moment_is_not_written_beneath_i
     )
 
 
-async def test_a_declined_document_takes_back_the_others(tmp_path: Path) -> None:
+async def test_a_declined_document_does_not_stop_the_others(tmp_path: Path) -> None:
     one, two, editor = file(tmp_path, "one"), file(tmp_path, "two"), DecliningEditor()
     editor.show(str(two), BASE, 7)
-    before, docs = fingerprint(one), documents(editor)
+    docs = documents(editor)
     proposal = new_proposal(await edit(docs, one, "five"), await edit(docs, two, "five"))
     states = [outcome.state for outcome in await run(docs, proposal)]
-    assert (states, fingerprint(one)) == (["failed", "declined"], before)
+    assert states == ["applied", "declined"]
+    assert one.read_text() == BASE.replace("line 5", "five")
 
 
 async def test_a_failure_on_disk_takes_back_the_document(

@@ -17,7 +17,7 @@ from agent_server.front.params import as_object
 from agent_server.front.peer import Seat
 from agent_server.front.rpc.errors import METHOD_NOT_FOUND, ConnectionClosed, RemoteError
 from agent_server.loop.errors import EditRefused
-from agent_server.loop.proposal import FileChange
+from agent_server.loop.proposal import ChangeKind, FileChange
 
 READ = "fs/read_text_file"
 WRITE = "fs/write_text_file"
@@ -56,6 +56,10 @@ class AcpEditor:
             self._beneath[path] = Beneath()
             await anyio.to_thread.run_sync(self._beneath[path].compare, path, found.text)
         return found
+
+    def takes(self, kind: ChangeKind) -> bool:
+        """ACP has no word for a file that is created, deleted or renamed."""
+        return kind == "edit"
 
     async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
         """Compare, write, look again. What stands is told by content, whatever the client answered."""

@@ -18,6 +18,8 @@ class Stock:
 
     apply_edit: bool = False
     """`workspace/applyEdit`."""
+    file_operations: frozenset[str] = frozenset()
+    """The kinds of file operations that may be in it: `create`, `delete`, `rename`."""
     show_document: bool = False
     """`window/showDocument`."""
     progress: bool = False
@@ -51,6 +53,8 @@ def stock_capabilities(declared: types.ClientCapabilities) -> Stock:
     told = workspace and workspace.did_change_configuration
     watched = workspace and workspace.did_change_watched_files
     shows = bool(window and window.show_document and window.show_document.support)
+    edits = workspace and workspace.workspace_edit
+    operations = (edits and edits.resource_operations) or ()
     resolved = actions and actions.data_support and actions.resolve_support
     tags = actions and actions.tag_support
     return Stock(
@@ -66,6 +70,7 @@ def stock_capabilities(declared: types.ClientCapabilities) -> Stock:
         registers_configuration=bool(pulls and told and told.dynamic_registration),
         watches_files=bool(watched and watched.dynamic_registration),
         apply_edit=bool(workspace and workspace.apply_edit),
+        file_operations=frozenset(str(kind.value) for kind in operations),
         show_document=shows,
         progress=bool(window and window.work_done_progress),
     )

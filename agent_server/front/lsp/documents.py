@@ -60,13 +60,7 @@ class Document(TextDocument):
     @property
     def encoding(self) -> PositionEncoding:
         """The unit that the client counts characters in."""
-        match self.position_codec.encoding:
-            case types.PositionEncodingKind.Utf8:
-                return "utf-8"
-            case types.PositionEncodingKind.Utf32:
-                return "utf-32"
-            case _:
-                return "utf-16"
+        return _unit(self.position_codec.encoding)
 
     def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
         """The text between two positions (line, character), in the client's units."""
@@ -142,6 +136,11 @@ class Documents(Workspace):
             other.position_encoding,
         )
 
+    @property
+    def unit(self) -> PositionEncoding:
+        """The unit that the client counts characters in."""
+        return _unit(self.position_encoding)
+
     def at(self, path: str) -> Document | None:
         """The open document at an absolute path, links resolved on both sides."""
         wanted = os.path.realpath(path)
@@ -212,3 +211,13 @@ def _unchanged(path: str | None, text: str) -> Signature | None:
     """How the file looks, when it may well have this text; a look at its size is all that opening should cost."""
     seen = None if path is None else signature(path)
     return seen if seen is not None and seen[1] == len(text.encode("utf-8", "replace")) else None
+
+
+def _unit(kind: object) -> PositionEncoding:
+    match kind:
+        case types.PositionEncodingKind.Utf8:
+            return "utf-8"
+        case types.PositionEncodingKind.Utf32:
+            return "utf-32"
+        case _:
+            return "utf-16"

@@ -18,17 +18,19 @@ from agent_server.front.blocks import Json
 from agent_server.front.capabilities import Capabilities
 from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.documents import Document, Documents
+from agent_server.front.lsp.edit_objects import Said, edit_object, read_answer, reason_of
+from agent_server.front.lsp.editor_files import FileRequest, arrive, judge
 from agent_server.front.lsp.reloading import Reloading
 from agent_server.front.params import as_object
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
-from agent_server.frozen import frozen
 from agent_server.loop.model import JsonObject, SessionId
-from agent_server.loop.proposal import FileChange, Hunk
+from agent_server.loop.proposal import ChangeKind, FileChange, Hunk
 
 ANSWER_S: Final = 7.0
 """How long an editor may take to answer a request to apply or save: no person is asked, but it may be busy."""
 PROOF_S: Final = 2.0
 """How long the change may take to arrive after the answer: editors collect changes for up to 0.2 s (lsp.md §2.3)."""
+_OUT_OF_STEP: Final = "the editor's changes did not arrive in order; save and reopen the document"
 _BOM: Final = "\ufeff"
 
 
@@ -58,16 +60,6 @@ class Seated(Protocol):
         ...
 
 
-@frozen
-class _Said:
-    """What the client answered."""
-
-    outcome: Literal["applied", "stale", "declined", "failed", "silent"]
-    reason: str | None = None
-    version: int | None = None
-    hash: str | None = None
-
-
 class LspEditor:
     """See the module. One per session, over the documents that all share."""
 
@@ -93,8 +85,16 @@ class LspEditor:
             return None
         return Snapshot(document.source.removeprefix(_BOM), document.version)
 
+    def takes(self, kind: ChangeKind) -> bool:
+        """See `Editor`."""
+        if kind == "edit" or self._seat.capabilities.edit_files:
+            return True
+        return self._stock.apply_edit and kind in self._stock.file_operations
+
     async def apply(self, change: FileChange, *, txn: str, label: str) -> Applied:
         """Change the document, and say what is proved. Once begun it is not cancelled, so that the end is known."""
+        if change.kind != "edit":
+            return await self._apply_to_file(change, txn=txn, label=label)
         document = self._documents().at(change.path)
         if document is None:
             return Applied("failed", None, reason=f"{change.path} is not open in the editor")
@@ -107,7 +107,7 @@ class LspEditor:
         edits = text_edits(
             document.source, _hunks(change, document.source, wanted), document.encoding
         )
-        base, said = document.source, _Said("silent")
+        base, said = document.source, Said("silent")
         with anyio.CancelScope(shield=True):
             said = await self._ask(document, edits, wanted, txn=txn, label=label)
             if said.outcome in ("applied", "silent"):
@@ -131,15 +131,47 @@ class LspEditor:
         """Those that say something else than their files."""
         return await self._reloading.unsaved()
 
+    async def _apply_to_file(self, change: FileChange, *, txn: str, label: str) -> Applied:
+        """Create, delete or rename a file whose document is open."""
+        open_now = self._documents()
+        document = open_now.at(change.old_path or change.path)
+        if document is not None and (refusal := self._file_refusal(document, change)) is not None:
+            return refusal
+        request = FileRequest(change, document, open_now.unit)
+        said, made = Said("silent"), Applied("unknown", None)
+        with anyio.CancelScope(shield=True):
+            said = await self._ask_about_file(request, txn=txn, label=label)
+            if said.outcome in ("applied", "silent"):
+                await arrive(request, self._documents, PROOF_S)
+            made = await judge(request, said, self._documents())
+        return made  # noqa: RET504  a scope may swallow, says the type checker
+
+    def _file_refusal(self, document: Document, change: FileChange) -> Applied | None:
+        text = document.source.removeprefix(_BOM)
+        if not self.takes(change.kind):
+            reason = f"{change.path} is open in the editor; close it to {change.kind} it"
+            return Applied("declined", text, document.version, reason)
+        if not document.in_step:
+            return Applied("failed", None, document.version, _OUT_OF_STEP)
+        is_blank = change.base_text is None and text in ("", "\n", "\r\n", "\r")
+        if text != change.base_text and not is_blank:
+            return Applied("stale", text, document.version, "the document has changed since")
+        return None
+
+    async def _ask_about_file(self, request: FileRequest, *, txn: str, label: str) -> Said:
+        if not self._seat.capabilities.edit_files:
+            edit: Json = {"documentChanges": request.stock()}
+            return _stock_answer(
+                await self._answer("workspace/applyEdit", {"label": label, "edit": edit})
+            )
+        params: Json = {"sessionId": self._seat.session, "txn": txn, "label": label} | request.own()
+        return read_answer(await self._answer("agent/edit/apply", params))
+
     def _refusal(self, document: Document, change: FileChange) -> Applied | None:
         """Why the editor is not even asked."""
         text = document.source.removeprefix(_BOM)
         if not document.in_step:
-            reason = "the editor's changes did not arrive in order; save and reopen the document"
-            return Applied("failed", None, document.version, reason)
-        if change.new_text is None or change.kind == "rename":
-            reason = f"{change.path} is open in the editor; close it to {change.kind} it"
-            return Applied("declined", text, document.version, reason)
+            return Applied("failed", None, document.version, _OUT_OF_STEP)
         if text != (change.base_text or ""):
             return Applied("stale", text, document.version, "the document has changed since")
         if not (self._seat.capabilities.edit_apply or self._stock.apply_edit):
@@ -151,8 +183,8 @@ class LspEditor:
 
     async def _ask(
         self, document: Document, edits: tuple[TextEdit, ...], wanted: str, *, txn: str, label: str
-    ) -> _Said:
-        changes = [_edit_object(edit) for edit in edits]
+    ) -> Said:
+        changes = [edit_object(edit) for edit in edits]
         if not self._seat.capabilities.edit_apply:
             return await self._ask_stock(document, changes, label)
         params: Json = {
@@ -165,19 +197,14 @@ class LspEditor:
             "resultHash": content_hash(wanted),
             "label": label,
         }
-        return _said(await self._answer("agent/edit/apply", params))
+        return read_answer(await self._answer("agent/edit/apply", params))
 
-    async def _ask_stock(self, document: Document, changes: list[Json], label: str) -> _Said:
+    async def _ask_stock(self, document: Document, changes: list[Json], label: str) -> Said:
         """One file per request, with the version it is for: all that a stock editor can check."""
         versioned: Json = {"uri": document.uri, "version": document.version}
         edit: Json = {"documentChanges": [{"textDocument": versioned, "edits": changes}]}
-        answer = await self._answer("workspace/applyEdit", {"label": label, "edit": edit})
-        said = as_object(answer)
-        if said is None:
-            return _Said("silent", _as_reason(answer))
-        applied, reason = said.get("applied") is True, said.get("failureReason")
-        return _Said(
-            "applied" if applied else "declined", reason if isinstance(reason, str) else None
+        return _stock_answer(
+            await self._answer("workspace/applyEdit", {"label": label, "edit": edit})
         )
 
     async def _answer(self, method: str, params: Json) -> object:
@@ -193,7 +220,15 @@ class LspEditor:
 # ---- proving ---------------------------------------------------------------------------------------
 
 
-async def _arrival(document: Document, said: _Said, *, base: str, wanted: str) -> None:
+def _stock_answer(answer: object) -> Said:
+    said = as_object(answer)
+    if said is None:
+        return Said("silent", reason_of(answer))
+    applied, reason = said.get("applied") is True, said.get("failureReason")
+    return Said("applied" if applied else "declined", reason if isinstance(reason, str) else None)
+
+
+async def _arrival(document: Document, said: Said, *, base: str, wanted: str) -> None:
     """Until the document is as wanted, or closed, or `PROOF_S` is over.
 
     An editor that formats at once never shows what was wanted. Where the client has proved that it was there, any other
@@ -208,13 +243,13 @@ async def _arrival(document: Document, said: _Said, *, base: str, wanted: str) -
             await document.changed()
 
 
-def _reached(document: Document, said: _Said) -> bool:
+def _reached(document: Document, said: Said) -> bool:
     """Whether the document is as the client had it when it answered; never, where it does not say."""
     return said.version is not None and (document.version or 0) >= said.version
 
 
 def _judged(
-    document: Document, said: _Said, *, base: str, wanted: str, edits: Sequence[TextEdit]
+    document: Document, said: Said, *, base: str, wanted: str, edits: Sequence[TextEdit]
 ) -> Applied:
     """What stands, from the text that is there and, only where that cannot tell, from what was said."""
     if document.source == wanted:
@@ -239,7 +274,7 @@ def _judged(
             return _now(outcome, document, said.reason or "the editor did not apply the edit")
 
 
-def _proved(document: Document, said: _Said, *, base: str, wanted: str) -> Applied:
+def _proved(document: Document, said: Said, *, base: str, wanted: str) -> Applied:
     """What stands of an edit whose result the client had: a document that is still on its way says nothing of it."""
     ours, theirs = wanted.removeprefix(_BOM), document.source.removeprefix(_BOM)
     arrived = _reached(document, said) or further(base.removeprefix(_BOM), ours, theirs) is not None
@@ -268,44 +303,3 @@ def _hunks(change: FileChange, base: str, wanted: str) -> tuple[Hunk, ...]:
     except ValueError:
         same = False
     return change.hunks if same else hunks(base, wanted)
-
-
-def _edit_object(edit: TextEdit) -> Json:
-    start, end = edit.range.start, edit.range.end
-    return {
-        "range": {
-            "start": {"line": start.line, "character": start.character},
-            "end": {"line": end.line, "character": end.character},
-        },
-        "newText": edit.new_text,
-    }
-
-
-def _said(answer: object) -> _Said:
-    """`EditApplied`, read with suspicion."""
-    given = as_object(answer)
-    if given is None:
-        return _Said("silent", _as_reason(answer))
-    reason, version, digest = given.get("reason"), given.get("version"), given.get("hash")
-    details = (
-        reason if isinstance(reason, str) else None,
-        version if isinstance(version, int) else None,
-        digest if isinstance(digest, str) else None,
-    )
-    match given.get("outcome"):
-        case "applied":
-            return _Said("applied", *details)
-        case "stale":
-            return _Said("stale", *details)
-        case "declined":
-            return _Said("declined", *details)
-        case _:
-            return _Said("failed", *details)
-
-
-def _as_reason(answer: object) -> str:
-    match answer:
-        case RemoteError() | ConnectionClosed():
-            return f"the editor answered with an error: {answer}"
-        case _:
-            return "the editor did not answer"

@@ -17,6 +17,8 @@ class EditCapabilities(Wire):
     """Shows `agent/edit/proposed` and answers with `agent/edit/resolve`."""
     apply: bool = False
     """Applies an edit to an open document when it gets `agent/edit/apply`."""
+    files: bool = False
+    """Also creates, deletes and renames documents that are open, when it gets `agent/edit/apply` of such a `kind`."""
 
 
 class EditorCapabilities(Wire):

@@ -114,7 +114,12 @@ class TextChange(Wire):
 
 
 class ApplyEdit(Wire):
-    """Compare the document with `baseHash`; when equal apply as one undo step, and do not save."""
+    """Compare the document with `baseHash`; when equal apply as one undo step, and do not save.
+
+    With capability `edit.files` also another `kind`, of documents that are open. `create`: put the text into the empty
+    document and save it. `delete`: remove the file, and close the document though it has unsaved changes. `rename`:
+    move the file to `newUri`; the document carries on there, with its text, and unsaved where it was.
+    """
 
     session_id: str
     txn: str
@@ -128,6 +133,10 @@ class ApplyEdit(Wire):
     """Of the document once they are applied."""
     label: str
     """For the undo menu."""
+    kind: Literal["edit", "create", "delete", "rename"] = "edit"
+    """Other than `edit` only with capability `edit.files`."""
+    new_uri: str | None = None
+    """`rename`: where to; nothing is there but perhaps an empty document without a file."""
 
 
 class EditApplied(Wire):

@@ -49,6 +49,7 @@ def edit_state(
     """Where the edit stands, file by file and hunk by hunk."""
     hashes = dict(event.hashes)
     states = {(path, hunk): state for path, hunk, state in event.hunks}
+    left = {path: (state, why) for path, state, why in event.left}
     return {
         "sessionId": session,
         "txn": event.proposal.txn,
@@ -57,10 +58,10 @@ def edit_state(
         "files": [
             {
                 "uri": file_uri(change.path),
-                "state": event.state,
+                "state": left.get(change.path, (event.state, None))[0],
                 "version": version_of(change.path),
                 "hash": hashes.get(change.path),
-                "message": event.message,
+                "message": left.get(change.path, (None, event.message))[1],
                 "hunks": [
                     {"id": hunk.id, "state": states.get((change.path, hunk.id), "pending")}
                     for hunk in change.hunks

@@ -38,7 +38,7 @@ class Hands:
     """A user, an editor and an agent over three files, as a seed has them act."""
 
     def __init__(self, root: Path, seed: int) -> None:
-        self.chance = random.Random(seed)  # noqa: S311  a test's dice
+        self.chance = random.Random(seed)
         self.root = root
         self.paths = [root / f"{name}.txt" for name in "abc"]
         self.dirty: set[str] = set()
@@ -91,7 +91,7 @@ class Hands:
             self.later.start_soon(report)
         else:
             await report()
-        return {**said, "hash": content_hash(wanted)} if self.chance.random() < 0.5 else said  # noqa: PLR2004
+        return {**said, "hash": content_hash(wanted)} if self.chance.random() < 0.5 else said
 
     def report(self, client: LspClient, uri: str, version: int, texts: list[str]) -> Any:
         """The notifications of a change, one for each text, as the manner has them."""
@@ -129,7 +129,7 @@ class Hands:
         path = self.chance.choice(self.paths)
         uri = path.as_uri()
         if uri not in client.buffers:
-            if self.chance.random() < 0.7:  # noqa: PLR2004
+            if self.chance.random() < 0.7:
                 await client.open(path, path.read_text())
             return
         match self.chance.choice(("type", "type", "save", "close", "nothing")):
@@ -198,9 +198,7 @@ class Hands:
                 await client.resolve(shown, verdict)
         del pairs
 
-    async def judge(
-        self, client: LspClient, path: Path, base: str, txn: str, result: str
-    ) -> None:
+    async def judge(self, client: LspClient, path: Path, base: str, txn: str, result: str) -> None:
         """What was said of the edit is what stands, once the editor has reported all that it will."""
         last = [s for s in client.of("agent/edit/state") if s["txn"] == txn][-1]
         now = self.truth(client, path)
@@ -295,7 +293,7 @@ async def test_what_is_told_is_what_stands_whatever_the_editor_reports_when(
             while steps < STEPS and not left:
                 steps += 1
                 await hands.something(world.client)
-                if hands.chance.random() < 0.7:  # noqa: PLR2004
+                if hands.chance.random() < 0.7:
                     left = await hands.edits(world, session)
                 else:
                     await hands.command(world, session)

@@ -123,7 +123,7 @@ end
 ---@param one agent.Proposal
 function M._changed(one)
   for _, file in ipairs(one.files) do
-    require("agent.edits").changed(file.uri)
+    require("agent.edits").changed(file.where)
   end
 end
 

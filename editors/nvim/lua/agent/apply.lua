@@ -4,6 +4,7 @@
 --- what it promises, or nothing is changed.
 local change = require("agent.change")
 local diff = require("agent.diff")
+local files = require("agent.files")
 
 local M = {}
 
@@ -43,13 +44,17 @@ end
 ---@param client vim.lsp.Client
 ---@return agent.protocol.EditApplied
 function M.on_request(params, client)
-  local buf = M.buffer(params.uri)
+  local buf = M.buffer(params.uri) or (params.kind == "rename" and M._load(params.uri) or nil)
   if not buf then
     return { outcome = "failed", reason = "the document is not open" }
   end
   local base = M.text(buf)
   if M.hash(base) ~= params.baseHash then
     return M._answer("stale", buf, "the document has changed since the edit was made")
+  end
+  if params.kind == "delete" then
+    local done, problem = files.delete(buf)
+    return done and { outcome = "applied" } or M._answer("declined", buf, problem)
   end
   local wanted, reason = diff.apply(base, params.edits, client.offset_encoding)
   if not wanted then
@@ -61,8 +66,48 @@ function M.on_request(params, client)
   if not vim.bo[buf].modifiable then
     return M._answer("declined", buf, "the buffer is not modifiable")
   end
-  local changed, problem = M.replace(buf, wanted)
-  return M._answer(changed and "applied" or "failed", buf, problem)
+  return M._make(params, buf, wanted)
+end
+
+---@private
+---@param params agent.protocol.ApplyEdit
+---@param buf integer
+---@param wanted string
+---@return agent.protocol.EditApplied
+function M._make(params, buf, wanted)
+  local hash
+  local function put()
+    local done, problem = M.replace(buf, wanted)
+    hash = M.hash(M.text(buf))
+    return done, problem
+  end
+  local done, problem = true, nil
+  if params.kind == "create" then
+    done, problem = files.create(buf, put)
+  else
+    if params.kind == "rename" then
+      done, problem = files.rename(buf, vim.uri_to_fname(params.newUri))
+    end
+    if done then
+      done, problem = put()
+    end
+  end
+  local answer = M._answer(done and "applied" or "declined", buf, problem)
+  answer.hash = done and hash or answer.hash
+  return answer
+end
+
+---@private
+---@param uri string
+---@return integer?
+function M._load(uri)
+  local path = vim.uri_to_fname(uri)
+  if not vim.uv.fs_stat(path) then
+    return nil
+  end
+  local buf = vim.fn.bufadd(path)
+  vim.fn.bufload(buf)
+  return buf
 end
 
 --- Answer `agent/editor/save`.

@@ -15,7 +15,7 @@ M.CAPABILITIES = {
   updatesPerSecond = 30, -- the chat draws no faster when much streams
   permission = true,
   ask = true,
-  edit = { proposed = true, apply = true },
+  edit = { proposed = true, apply = true, files = true },
   editor = { save = true, diagnostics = true, selection = true, openFiles = true, openDiff = true },
 }
 local FIRST_DELAY_MS, LONGEST_DELAY_MS = 500, 30000

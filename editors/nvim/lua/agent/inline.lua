@@ -51,7 +51,7 @@ function M.draw(buf)
   local found = {}
   local waits = false
   for one, file in edits.files() do
-    if apply.buffer(file.uri) == buf and (one.review ~= "ask" or M._waits(one)) then
+    if apply.buffer(file.where) == buf and (one.review ~= "ask" or M._waits(one)) then
       M._draw_file(buf, one, file, found)
       waits = waits or one.review == "ask"
     end
@@ -95,10 +95,7 @@ function M.go(step)
   if mark then
     return M._jump(buf, mark)
   end
-  local others = vim.tbl_filter(function(place)
-    return apply.buffer(place.file.uri) ~= buf
-  end, kind == "ask" and places or applied.places())
-  local place = step > 0 and others[1] or others[#others]
+  local place = M._beyond(buf, kind == "ask" and places or applied.places(), step)
   if place then
     return M.reveal(place)
   end
@@ -107,11 +104,33 @@ function M.go(step)
   end
 end
 
+--- The place to go to in another file: those of the files in their order, and from the last on to the first.
+---@private
+---@param buf integer
+---@param places agent.Place[]
+---@param step 1|-1
+---@return agent.Place?
+function M._beyond(buf, places, step)
+  local before, after = {}, {}
+  local is_passed = false
+  for _, place in ipairs(places) do
+    if apply.buffer(place.file.where) == buf then
+      is_passed = true
+    else
+      table.insert(is_passed and after or before, place)
+    end
+  end
+  if step > 0 then
+    return after[1] or before[1]
+  end
+  return before[#before] or after[#after]
+end
+
 --- Open a place's file in this window and go there.
 ---@param place agent.Place
 function M.reveal(place)
   vim.cmd("normal! m'")
-  local buf = apply.buffer(place.file.uri) or vim.fn.bufadd(vim.uri_to_fname(place.file.uri))
+  local buf = apply.buffer(place.file.where) or vim.fn.bufadd(vim.uri_to_fname(place.file.where))
   vim.bo[buf].buflisted = true
   vim.api.nvim_win_set_buf(0, buf)
   M.draw(buf)
@@ -126,7 +145,7 @@ end
 ---@param place agent.Place
 ---@return integer line from 1
 function M.line(place)
-  local buf = apply.buffer(place.file.uri)
+  local buf = apply.buffer(place.file.where)
   for _, mark in ipairs(buf and M._marks(buf, place.proposal.review) or {}) do
     if mark.place.hunk == place.hunk then
       return mark.first + 1

@@ -117,7 +117,7 @@ function M._fill(places, action)
   local items = vim.tbl_map(function(place)
     local rows = place.hunk and vim.split(place.hunk.new ~= "" and place.hunk.new or place.hunk.old, "\n")
     local words = rows and vim.trim(rows[1]) or place.file.kind
-    return { filename = vim.uri_to_fname(place.file.uri), lnum = inline.line(place), text = words }
+    return { filename = vim.uri_to_fname(place.file.where), lnum = inline.line(place), text = words }
   end, places)
   vim.fn.setqflist({}, action or " ", { title = LIST_TITLE, items = items })
 end

@@ -18,6 +18,7 @@ local M = {}
 
 ---@class agent.ProposedFile
 ---@field uri string
+---@field where string uri of the document that it is shown in: of a renaming that waits, the one to be renamed
 ---@field kind "edit"|"create"|"delete"|"rename"
 ---@field base? string nil: created, or too large to have been sent
 ---@field new? string nil: deleted, or too large to have been sent
@@ -53,7 +54,9 @@ function M.read(params)
     review = params.review,
     reason = params.reason,
     scopes = params.scopes or { "once" },
-    files = vim.tbl_map(M._file, params.files),
+    files = vim.tbl_map(function(file)
+      return M._file(file, params.review)
+    end, params.files),
   }
 end
 
@@ -196,10 +199,12 @@ end
 
 ---@private
 ---@param given agent.protocol.ProposedFile
+---@param review agent.Review
 ---@return agent.ProposedFile
-function M._file(given)
+function M._file(given, review)
   return {
     uri = given.uri,
+    where = given.kind == "rename" and review ~= "applied" and given.oldUri or given.uri,
     kind = given.kind,
     base = given.baseText,
     new = given.newText,

@@ -57,7 +57,7 @@ end
 function M.decide(place, verdict, whole_file)
   local hunk = not whole_file and place.hunk or nil
   M._send(place.proposal, { decisions = proposal.decide(place.file, verdict, hunk) })
-  edits.changed(place.file.uri)
+  edits.changed(place.file.where)
 end
 
 --- Decide everything that waits.
@@ -88,7 +88,7 @@ end
 ---@param text string
 function M.decide_text(one, file, text)
   M._send(one, { decisions = proposal.decide_text(file, text) })
-  edits.changed(file.uri)
+  edits.changed(file.where)
 end
 
 --- Another text for a hunk, still to be accepted.
@@ -97,7 +97,7 @@ end
 function M.edit(place, text)
   place.hunk.edited = text ~= place.hunk.new and text or nil
   place.hunk.verdict = nil
-  edits.changed(place.file.uri)
+  edits.changed(place.file.where)
 end
 
 --- One that waits from now on, or another revision of it.
@@ -108,7 +108,7 @@ function M.take(one)
   outbox[one.txn] = {}
   require("agent.session").on_question(one.session, one.call, M._question(one))
   for _, file in ipairs(one.files) do
-    edits.changed(file.uri)
+    edits.changed(file.where)
   end
   M._tell(one)
 end
@@ -143,7 +143,7 @@ function M._decide_rest(one, verdict, terms)
   end
   M._send(one, vim.tbl_extend("error", terms, { decisions = decisions }))
   for _, file in ipairs(one.files) do
-    edits.changed(file.uri)
+    edits.changed(file.where)
   end
 end
 
@@ -168,7 +168,7 @@ function M._drop(txn)
     require("agent.session").on_question(gone.session, gone.call, nil)
   end
   for _, file in ipairs(gone and gone.files or {}) do
-    edits.changed(file.uri)
+    edits.changed(file.where)
   end
 end
 
@@ -249,11 +249,11 @@ end
 ---@param one agent.Proposal
 function M._tell(one)
   local hidden = vim.tbl_filter(function(file)
-    local buf = require("agent.apply").buffer(file.uri)
+    local buf = require("agent.apply").buffer(file.where)
     return not buf or #vim.fn.win_findbuf(buf) == 0
   end, one.files)
   if #hidden > 0 then
-    local name = vim.fs.basename(vim.uri_to_fname(hidden[1].uri))
+    local name = vim.fs.basename(vim.uri_to_fname(hidden[1].where))
     local more = #hidden > 1 and (" and %d more"):format(#hidden - 1) or ""
     log.say("INFO", ("an edit of %s%s waits for you: :Agent review"):format(name, more))
   end

@@ -25,6 +25,7 @@ function M.files()
       local first, last, one = M._ends(uri)
       local file = {
         uri = uri,
+        where = last.where,
         kind = first.kind == "create" and last.kind ~= "delete" and "create" or last.kind,
         base = first.base,
         new = last.new,
@@ -112,7 +113,7 @@ end
 ---@param one agent.Proposal
 function M._changed(one)
   for _, file in ipairs(one.files) do
-    require("agent.edits").changed(file.uri)
+    require("agent.edits").changed(file.where)
   end
 end
 
