@@ -5,10 +5,14 @@ It arrives with a repository, so it is not trusted: no link is followed. What we
 
 import errno
 import os
+import stat
 from contextlib import suppress
 
-IGNORED = "out/\ntool-effects.jsonl\n"
-"""Content of `.agent/.gitignore`, unless the repository has its own."""
+IGNORED = ".gitignore\nout/\ntool-effects.jsonl\n"
+"""Content of `.agent/.gitignore`, unless the repository has its own: nothing of ours appears in source control."""
+_UNFINISHED = (b"", b"out/\ntool-effects.jsonl\n")
+"""What a full disk, or an earlier version, left there instead."""
+_MOST = 4096
 
 
 def open_agent_folder(workspace: str) -> int:
@@ -44,10 +48,13 @@ def open_subfolder(folder: int, name: str) -> int:
 
 
 def _ignore(agent: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    """Make the file; one that is unfinished is finished, in place."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         file = os.open(".gitignore", flags, 0o644, dir_fd=agent)
-    except FileExistsError:
+    except PermissionError:  # the repository's own, which is not to be written
         return
-    with os.fdopen(file, "w", encoding="utf-8") as stream:
-        stream.write(IGNORED)
+    with os.fdopen(file, "r+b", buffering=0) as stream:
+        if stat.S_ISREG(os.fstat(file).st_mode) and stream.read(_MOST) in _UNFINISHED:
+            stream.seek(0)
+            stream.write(IGNORED.encode())

@@ -70,9 +70,16 @@ def append(workspace: str, text: str) -> None:
     agent = open_agent_folder(workspace)
     try:
         # A pipe that came with the repository is an error instead of a wait.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
         file = os.open(NAME, flags, 0o600, dir_fd=agent)
     finally:
         os.close(agent)
-    with os.fdopen(file, "a", encoding="utf-8") as stream:
-        stream.write(text)
+    with os.fdopen(file, "ab") as stream:
+        torn = "" if _ends_a_line(file) else "\n"
+        stream.write((torn + text).encode())
+
+
+def _ends_a_line(file: int) -> bool:
+    """Whether the file is empty or its last line is whole; one that a full disk cut is not gone on with."""
+    size = os.fstat(file).st_size
+    return size == 0 or os.pread(file, 1, size - 1) == b"\n"

@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from agent_server.frozen import frozen
 from agent_server.loop.action import Action
-from agent_server.loop.model import CallKey, JsonObject, Location, ToolKind, ToolResult
+from agent_server.loop.model import CallKey, JsonObject, ToolKind, ToolResult
 from agent_server.loop.ports import CallContext, Prepared
 from agent_server.loop.proposal import Resolution
 from agent_server.tools.arguments import Arguments, parse
@@ -48,7 +48,7 @@ class ListFolder(BuiltIn):
             return await to_thread.run_sync(_listing, place, staged, self._services.limits.entries)
 
         action = Action("read", self.name, (place.real,))
-        return Prepared(action, f"list {place.shown}", run, (Location(place.named),))
+        return Prepared(action, f"list {place.shown}", run)
 
 
 def _listing(place: Place, staged: Overlaid, limit: int) -> ToolResult:

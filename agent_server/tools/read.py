@@ -1,5 +1,6 @@
 """Lines of a text file, unsaved changes included."""
 
+import os
 from collections.abc import Sequence
 
 from anyio import to_thread
@@ -61,7 +62,9 @@ class Read(BuiltIn):
 
         title = f"read {place.shown}" + (f" from line {start}" if start > 1 else "")
         location = Location(place.named, start if given.start_line and start > 0 else None)
-        return Prepared(Action("read", self.name, (place.real,)), title, run, (location,))
+        # A client that follows the agent would open a folder as a file.
+        shown = () if await to_thread.run_sync(os.path.isdir, place.real) else (location,)
+        return Prepared(Action("read", self.name, (place.real,)), title, run, shown)
 
     async def _read(self, place: Place, start: int, count: int) -> ToolResult:
         if (elsewhere := await still_there(place)) is not None:

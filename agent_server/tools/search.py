@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from agent_server.loop.ports import CallContext, Prepared
 from agent_server.loop.proposal import Resolution
 from agent_server.policy.globs import compiled
 from agent_server.tools.arguments import Arguments, parse
+from agent_server.tools.bare_returns import content_of, returns_before
 from agent_server.tools.glob import NO_RIPGREP
 from agent_server.tools.output import counted
 from agent_server.tools.overlaid import Overlaid
@@ -161,7 +162,7 @@ async def _on_disk(
 
 async def _in_staged(program: str, given: SearchArguments, hits: "_Hits", staged: Overlaid) -> None:
     """The texts that are staged, each on its own, as the agent sees them."""
-    hits.hidden = frozenset()
+    hits.hidden, hits.texts, hits.returns = frozenset(), staged.there, {}
     options = [*_pattern_options(given), "-"]
     for path, text in sorted(staged.there.items()):
         if hits.more or not hits.wanted(path):
@@ -240,6 +241,10 @@ class _Hits:
     """Lines by path in the folder."""
     skipped: dict[str, bool] = field(default_factory=dict[str, bool])
     """Files by whether their lines are left out, and of those whether for their secrets."""
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Those that are staged, by path."""
+    returns: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    """By path, how many bare carriage returns stand before each line; none where there is none in the file."""
     count: int = 0
     concealed: int = 0
     more: bool = False
@@ -251,12 +256,22 @@ class _Hits:
         if match is None or path in self.hidden or self._skips(path):
             return True  # not a line of a file: what rg says of a binary one
         number, mark, text = match.groups()
+        number = str(int(number) + self._moved(path, int(number)))
         if (mark == ":" and self.count == self.limit) or self.room < 0:
             self.more = True
             return False
         self.count += mark == ":"
         self._keep(path, f"{number}{mark}{text}")
         return True
+
+    def _moved(self, path: str, number: int) -> int:
+        """How much later a line is for `read` and editors, to whom a bare carriage return ends a line too."""
+        if path not in self.returns:
+            text = self.texts.get(path)
+            data = content_of(f"{self.folder.real}/{path}") if text is None else text.encode()
+            self.returns[path] = returns_before(data)
+        before = self.returns[path]
+        return before[min(number, len(before)) - 1] if before else 0
 
     def _skips(self, path: str) -> bool:
         if path not in self.skipped:

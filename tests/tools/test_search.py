@@ -312,3 +312,25 @@ async def test_a_full_folder_is_cut(tmp_path: Path) -> None:
 )
 async def test_a_glob_that_explodes_is_refused_also_when_it_excludes(desk: Desk, glob: str) -> None:
     assert (await desk.refused("search", pattern="x", glob=glob)).code == "bad_pattern"
+
+
+async def test_a_bare_return_ends_a_line_for_search_as_for_read(desk: Desk) -> None:
+    """FC-11: one number for both, and for the place that the client is told."""
+    desk.file("a.txt", "alpha\nbeta\rcarriage\ngamma NEEDLE\r\nlast NEEDLE\n")
+    desk.file("b.txt", "one\r\nNEEDLE\r\n")
+    found = await desk.call("search", pattern="NEEDLE")
+    read = await desk.call("read", path="a.txt")
+
+    assert "4:gamma NEEDLE" in found.output
+    assert "5:last NEEDLE" in found.output
+    assert "2:NEEDLE" in found.output
+    assert "4\tgamma NEEDLE" in read.output
+    assert [place.line for place in found.locations] == [4, 2]
+
+
+@pytest.mark.parametrize("tool", ["list", "read"])
+async def test_a_folder_is_no_place_that_a_client_could_open(desk: Desk, tool: str) -> None:
+    desk.file("src/a.py", "a\n")
+    prepared = await desk.prepared(tool, path="src")
+
+    assert prepared.locations == ()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agent_server.edits.text.diff import diff
-from agent_server.edits.text.lines import content, ending, split_lines, usual_ending
+from agent_server.edits.text.lines import content, ending, split_lines, unify_endings, usual_ending
 
 
 class Source(NamedTuple):
@@ -33,8 +33,11 @@ def sources(old: Sequence[str], new: Sequence[str]) -> list[Source]:
 def keep_endings(base: str, new: str) -> str:
     r"""`new` with the line ends of `base`: kept lines keep theirs, new ones take their neighbour's.
 
-    A text that brings any `\r` of its own is taken as given, so that a file can be converted on purpose.
+    A text that brings `\r` of its own throughout is taken as given, so that a file can be converted on purpose. One
+    that mixes `\n` and `\r\n` says nothing, and a file of one of them keeps it.
     """
+    if "\r" in new and _kinds(new) == {"\n", "\r\n"} and _kinds(base) in ({"\n"}, {"\r\n"}):
+        new = unify_endings(new)
     if "\r" in new or "\r" not in base:
         return new
     lines, new_lines = split_lines(base), split_lines(new)
@@ -49,3 +52,7 @@ def keep_endings(base: str, new: str) -> str:
     if new_lines and not ending(new_lines[-1]):
         result[-1] = contents[-1]
     return "".join(result)
+
+
+def _kinds(text: str) -> set[str]:
+    return {end for line in split_lines(text) if (end := ending(line))}

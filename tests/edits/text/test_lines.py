@@ -51,7 +51,14 @@ def test_a_final_line_without_end_stays_without() -> None:
 
 
 def test_a_text_with_carriage_returns_of_its_own_is_taken_as_given() -> None:
-    assert keep_endings("a\r\nb\r\n", "a\nx\r\n") == "a\nx\r\n"
+    assert keep_endings("a\r\nb\nc\n", "a\nx\r\n") == "a\nx\r\n"
+    assert keep_endings("a\nb\n", "a\r\nx\r\n") == "a\r\nx\r\n"
+    assert keep_endings("a\nb\n", "a\n10%\r50%\r\n") == "a\n10%\r50%\r\n"
+
+
+def test_a_text_that_mixes_line_ends_leaves_a_file_of_one_kind_as_it_is():
+    assert keep_endings("a\r\nb\r\nc\r\n", "a\r\nB\nc\n") == "a\r\nB\r\nc\r\n"
+    assert keep_endings("a\nb\n", "a\r\nB\n") == "a\nB\n"
 
 
 @given(texts)
