@@ -90,9 +90,12 @@ class ReviewCommands:
     def _decide_all(self, argument: object, *, accept: bool) -> None:
         wanted = parse_params(ReviewCommand, one_object(argument)).txn
         proposals = self._front.peer.proposals
-        for entry in proposals.undecided:
+        undecided = proposals.undecided
+        for entry in undecided:
             txn = entry.proposal.txn
-            if wanted in (None, txn):
+            if accept and wanted is None and len(undecided) > 1 and _is_floor(entry):
+                self._say(f"{_names(entry)} is asked about by itself: {_reason(entry)}")
+            elif wanted in (None, txn):
                 everything = [Verdict(accept)]
                 proposals.resolve(txn, entry.revision, everything, remember="once", feedback=None)
 
@@ -142,3 +145,16 @@ def _file(change: FileChange) -> dict[str, object]:
         "oldUri": None if old is None else file_uri(old),
         "kind": change.kind,
     }
+
+
+def _is_floor(entry: ShownEdit) -> bool:
+    """Whether nothing but a yes to this very edit is enough."""
+    return entry.question is not None and entry.question.decision.floor
+
+
+def _reason(entry: ShownEdit) -> str:
+    return "" if entry.question is None else entry.question.decision.reason
+
+
+def _names(entry: ShownEdit) -> str:
+    return ", ".join(display_name(change.path) for change in entry.proposal.files)

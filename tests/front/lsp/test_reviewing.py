@@ -1,12 +1,15 @@
 """Deciding on edits, looking at them and taking them back by command, however the client is asked."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent_server.loop.action import Decision
 from agent_server.session.edits import SessionEdits
 from tests.fakes.edits import asking
+from tests.fakes.loop import FakePolicy, Say
 from tests.front.lsp.lsp_client import PLUGIN, STOCK, Refused
 from tests.front.lsp.test_conversation import DONE, EDIT, NEW, OLD, file
 from tests.front.lsp.test_stock import ended, page_of, picking
@@ -184,3 +187,28 @@ async def test_what_a_command_breaks_afterwards_breaks_nothing_else(
 
         assert await ended(world) == "The command failed; the server's log says more"
         assert await world.client.command("agent.cancel") is None
+
+
+async def test_accepting_all_leaves_out_what_is_asked_about_by_itself(tmp_path: Path) -> None:
+    """An edit on the floor (outside the workspace, say) is accepted by its name, or when it is the only one."""
+    outside = Decision("ask", "outside the workspace: /x/b.py", floor=True, scopes=("once",))
+    policy = FakePolicy({"edit": Decision("ask", "why not"), "write": outside})
+    write = Say("", (("write", json.dumps({"path": "b.py", "content": "b\n"})),))
+    async with served(tmp_path, EDIT, write, DONE, DONE, policy=policy) as world:
+        client, path = world.client, file(world)
+        turns: list[int] = []
+        for count in (1, 2):
+            session = await client.new(world.root)
+            params = {"sessionId": session, "prompt": [{"type": "text", "text": "go"}]}
+            turns.append(await client.ask("agent/session/prompt", params))
+            await client.until(lambda _, n=count: len(client.of("agent/edit/proposed")) == n)
+        await client.command("agent.acceptAll")
+        await client.response(turns[0])
+        said = await client.hears("window/showMessage")
+        waiting = not (world.root / "b.py").exists()
+        await client.command("agent.acceptAll")
+        await client.response(turns[1])
+
+        assert (path.read_text(), waiting) == (NEW, True)
+        assert said["message"] == "b.py is asked about by itself: outside the workspace: /x/b.py"
+        assert (world.root / "b.py").read_text() == "b\n"

@@ -1,6 +1,6 @@
 """Random sequences over an editor that reports late, in parts, before or after its answer, or not at all.
 
-After each turn: what the model was told = what the editor shows = what the disk has. `SEQUENCES=500` runs more.
+After each turn: what the model was told = what the editor shows = what the disk has. `SEQUENCES=500 pytest …` runs more.
 """
 
 import json
@@ -13,7 +13,6 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio.abc import TaskGroup
 
 from agent_server.edits.hashes import content_hash
 from agent_server.front.lsp import editor as lsp_editor
@@ -25,7 +24,7 @@ from tests.front.lsp.world import World, served
 
 pytestmark = pytest.mark.anyio
 
-SEQUENCES = int(os.environ.get("SEQUENCES", "4"))
+SEQUENCES = int(os.environ.get("SEQUENCES", "6"))
 STEPS = 8
 ASKING = FakePolicy({"edit": Decision("ask", "why not")})
 CAPABLE = json.loads(json.dumps(PLUGIN))
@@ -46,8 +45,6 @@ class Hands:
         self.words = 0
         self.manner = "prompt"
         self.done: list[str] = []
-        self.later: TaskGroup
-        """Reports what comes after its answer."""
 
     def word(self) -> str:
         self.words += 1
@@ -166,12 +163,13 @@ class Hands:
         self.done.append(f"edit {path.name} {len(pairs)} {self.manner} {decision}")
         call = ("edit", json.dumps({"path": path.name, "edits": pairs}))
         world.equipment.script.steps[:] = [Say("", (call,)), Say("Done.")]
-        seen = len(client.of("agent/edit/proposed"))
+        seen = {shown["txn"] for shown in client.of("agent/edit/proposed")}
         turn = await client.ask("agent/session/prompt", prompt_params(session, "go"))
-        while len(client.of("agent/edit/proposed")) == seen:
-            await anyio.sleep(0.002)
-        shown = client.of("agent/edit/proposed")[-1]
-        await self.decide(client, shown, decision)
+        message = await client.until(
+            lambda m: m.get("method") == "agent/edit/proposed" and m["params"]["txn"] not in seen
+        )
+        shown = message["params"]
+        await self.decide(client, shown, decision, pairs)
         if decision == "leave":
             return True
         await client.response(turn)
@@ -179,7 +177,9 @@ class Hands:
         await self.judge(client, path, base, shown["txn"], str(result))
         return False
 
-    async def decide(self, client: LspClient, shown: Any, decision: str) -> None:
+    async def decide(
+        self, client: LspClient, shown: Any, decision: str, pairs: list[dict[str, str]]
+    ) -> None:
         (file,) = shown["files"]
         uri, ids = file["uri"], [hunk["id"] for hunk in file["hunks"]]
         match decision:
@@ -197,6 +197,7 @@ class Hands:
             case _:
                 verdict = {"verdict": "accept" if decision == "all" else "reject"}
                 await client.resolve(shown, verdict)
+        del pairs
 
     async def judge(self, client: LspClient, path: Path, base: str, txn: str, result: str) -> None:
         """What was said of the edit is what stands, once the editor has reported all that it will."""
@@ -269,8 +270,7 @@ async def test_what_is_told_is_what_stands_whatever_the_editor_reports_when(
     hands = Hands(root, seed)
     for path in hands.paths:
         path.write_text("".join(f"{hands.word()}\n" for _ in range(8)))
-    session, left = "", False
-    buffers: dict[str, tuple[int, str]] = {}
+    session, left, buffers = "", False, {}
     steps = 0
     while steps < STEPS:
         answers = {"agent/edit/apply": hands.apply, "agent/editor/reload": hands.reload}
