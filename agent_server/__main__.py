@@ -1,5 +1,6 @@
 """The program `agent-server`. The common ways to start it are told apart here, before arguments are parsed."""
 
+import os
 import sys
 
 from agent_server.version import __version__
@@ -7,6 +8,7 @@ from agent_server.version import __version__
 
 def main() -> int:
     """Run what the command line says; the exit code."""
+    _speak_utf8()
     try:
         return _run(sys.argv[1:])
     except KeyboardInterrupt:
@@ -27,6 +29,15 @@ def _run(arguments: list[str]) -> int:
     )
 
     return run(arguments or ["chat"])
+
+
+def _speak_utf8() -> None:
+    """Start again with names of files in UTF-8, where a locale (and `PYTHONUTF8=0`) would make them ASCII or Latin-1.
+
+    Editors name files in UTF-8 whatever the locale is, and tools would fail for every name that has more than ASCII.
+    """
+    if os.name == "posix" and sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _on_a_terminal() -> bool:

@@ -141,6 +141,23 @@ async def test_a_variable_with_a_wrong_value_stops_nothing(
 
 
 @both_wires
+async def test_names_of_files_are_utf8_whatever_the_locale_is(wire: Wire, tmp_path: Path) -> None:
+    """FC-16: `LC_ALL=C` with both of Python's own remedies switched off."""
+    place = Place.at(tmp_path)
+    file = place.workspace / "ünï" / "naïve.txt"
+    file.parent.mkdir()
+    file.write_text("one\n")
+    steps = [edit("one", "two", path="ünï/naïve.txt"), {"text": "Done."}]
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    env = {**ascii_only, "AGENT_SERVER_MODEL": place.script(*steps)}
+    async with running(place, wire, env=env) as server:
+        session = await server.client.new(str(place.workspace))
+        await server.client.prompt(session, "go")
+
+    assert file.read_text() == "two\n"
+
+
+@both_wires
 async def test_a_home_that_cannot_be_written_is_said_to_be_so(wire: Wire, tmp_path: Path) -> None:
     place = Place.at(tmp_path)
     (place.root / "state").write_text("a file where a folder should be")

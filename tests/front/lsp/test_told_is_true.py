@@ -1,6 +1,6 @@
 """Random sequences over an editor that reports late, in parts, before or after its answer, or not at all.
 
-After each turn: what the model was told = what the editor shows = what the disk has. `SEQUENCES=500 pytest …` runs more.
+After each turn: what the model was told = what the editor shows = what the disk has. `SEQUENCES=500` runs more.
 """
 
 import json
@@ -24,7 +24,7 @@ from tests.front.lsp.world import World, served
 
 pytestmark = pytest.mark.anyio
 
-SEQUENCES = int(os.environ.get("SEQUENCES", "6"))
+SEQUENCES = int(os.environ.get("SEQUENCES", "4"))
 STEPS = 8
 ASKING = FakePolicy({"edit": Decision("ask", "why not")})
 CAPABLE = json.loads(json.dumps(PLUGIN))
