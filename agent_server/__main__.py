@@ -37,7 +37,7 @@ def _speak_utf8() -> None:
     Editors name files in UTF-8 whatever the locale is, and tools would fail for every name that has more than ASCII.
     """
     if os.name == "posix" and sys.getfilesystemencoding() != "utf-8":
-        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606  it is we ourselves
 
 
 def _on_a_terminal() -> bool:

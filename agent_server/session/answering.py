@@ -117,9 +117,15 @@ class Answering:
             self._connected.emit(notice)
 
     def _ground(self) -> Ground:
-        approver = Asking(self._connected.ask, self._equipment.approval_timeout_s)
+        timeout_s = self._equipment.approval_timeout_s
+        approver = Asking(self._connected.ask, timeout_s, self._note_refusal)
         emit = self._connected.emit
         return Ground(self._log, self._equipment, approver, emit, self._numbers, self._spending)
+
+    async def _note_refusal(self, txn: str) -> None:
+        kit, _ = await self._ready()
+        if kit.transactions is not None and await kit.transactions.find(txn) is not None:
+            await kit.transactions.move(txn, "rejected", since="proposed")
 
     def _models(self) -> deque[Model]:
         """The model, and those that may go on when it cannot. Blocks: tables and scripts may have to be read."""

@@ -17,12 +17,29 @@ class Asking:
     put: Callable[[Question], Awaitable[Answer]]
     timeout_s: float
     """0: without end."""
+    refused: Callable[[str], Awaitable[None]]
+    """Writes down that the edit of that name was refused."""
 
     async def ask(self, question: Question) -> Answer:
-        """See `Approver`."""
+        """See `Approver`.
+
+        Raises:
+            StoreFailure: that a sub-agent's edit was refused could not be kept.
+        """
+        answer = Answer("timed_out", by="clock")
         with anyio.move_on_after(self.timeout_s or None):
-            return await self.put(question)
-        return Answer("timed_out", by="clock")
+            answer = await self.put(question)
+        # The log of its person's session has no result for a sub-agent's call that would say so after a restart.
+        if question.proposal is not None and question.within is not None and _refuses(answer):
+            await self.refused(question.proposal.txn)
+        return answer
+
+
+def _refuses(answer: Answer) -> bool:
+    if answer.left_open:
+        return False
+    taken = answer.resolution is None or answer.resolution.accepts_anything
+    return not (answer.allows and taken)
 
 
 @frozen

@@ -14,7 +14,7 @@ from agent_server.edits.files import Form
 from agent_server.edits.hashes import bytes_hash
 from agent_server.edits.journal import Cause, Content, FileRecord, Line
 from agent_server.edits.transaction import Transactions
-from agent_server.loop.action import Answer
+from agent_server.loop.action import Answer, Question
 from agent_server.loop.events import EditChanged
 from agent_server.loop.model import (
     CallKey,
@@ -161,6 +161,32 @@ async def test_what_was_decided_about_a_sub_agents_edits_is_kept_when_the_turn_e
         states = [t.state for t in await (await journal(session)).all()]
 
     assert states == ["rejected", "committed"]
+
+
+async def test_what_a_sub_agent_was_refused_does_not_wait_after_the_session_was_closed(work: Path):
+    """Only the edit whose question was open then does."""
+    client = RecordingClient()
+    asked = anyio.Event()
+
+    async def answers(session: SessionId, question: Question) -> Answer:
+        if "b.py" in question.title:
+            return Answer("reject")
+        asked.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    client.ask = answers
+    tasks = {"b": (writes("b.py", "b\n"), writes("c.py", "c\n"), DONE)}
+    bench = JournaledWorkbench(work.parent, sends("b"), DONE, tasks=tasks, policy=asking("write"))
+    async with conversation(bench, work, client) as session:
+        session.submit(said("go"))
+        await asked.wait()
+    with anyio.fail_after(10):
+        async with JournaledWorkbench(work.parent).sessions() as sessions:
+            again = await sessions.load(session.id, cwd=str(work), client=RecordingClient())
+    names_left = [Path(e.proposal.files[0].path).name for e in again.left_open]
+
+    assert names_left == ["c.py"]
 
 
 # ---- what a dead process left open -----------------------------------------------------------------------
