@@ -276,7 +276,7 @@ async def test_what_is_told_is_what_stands_whatever_the_editor_reports_when(
         answers = {"agent/edit/apply": hands.apply, "agent/editor/reload": hands.reload}
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(
-                served(tmp_path, policy=ASKING, capabilities=CAPABLE, answers=answers)
+                served(tmp_path, policy=ASKING, capabilities=CAPABLE, answers=answers, seconds=60)
             )
             hands.later = await stack.enter_async_context(anyio.create_task_group())
             for uri, (_, text) in buffers.items():

@@ -52,6 +52,7 @@ async def served(
     initialize: bool = True,
     failing: Exception | None = None,
     opening: anyio.Event | None = None,
+    seconds: float = 10,
     **client: Any,
 ) -> AsyncGenerator[World]:
     """A server on its own store, and an initialized client.
@@ -88,7 +89,7 @@ async def served(
         world.exit_codes.append(await server.serve(connection))
         world.ended.set()
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(seconds):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run)
             tasks.start_soon(editor.read)
