@@ -13,6 +13,7 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.abc import TaskGroup
 
 from agent_server.edits.hashes import content_hash
 from agent_server.front.lsp import editor as lsp_editor
@@ -45,6 +46,8 @@ class Hands:
         self.words = 0
         self.manner = "prompt"
         self.done: list[str] = []
+        self.later: TaskGroup
+        """Reports what comes after its answer."""
 
     def word(self) -> str:
         self.words += 1
@@ -197,7 +200,6 @@ class Hands:
             case _:
                 verdict = {"verdict": "accept" if decision == "all" else "reject"}
                 await client.resolve(shown, verdict)
-        del pairs
 
     async def judge(self, client: LspClient, path: Path, base: str, txn: str, result: str) -> None:
         """What was said of the edit is what stands, once the editor has reported all that it will."""
@@ -270,7 +272,8 @@ async def test_what_is_told_is_what_stands_whatever_the_editor_reports_when(
     hands = Hands(root, seed)
     for path in hands.paths:
         path.write_text("".join(f"{hands.word()}\n" for _ in range(8)))
-    session, left, buffers = "", False, {}
+    session, left = "", False
+    buffers: dict[str, tuple[int, str]] = {}
     steps = 0
     while steps < STEPS:
         answers = {"agent/edit/apply": hands.apply, "agent/editor/reload": hands.reload}
