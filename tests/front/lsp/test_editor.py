@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.workspace import Workspace
 
 from agent_server.edits.hashes import content_hash
+from agent_server.edits.ports import Applied
 from agent_server.edits.text.hunks import hunks
 from agent_server.edits.text.positions import (
     Position,
@@ -143,6 +144,7 @@ async def test_a_client_with_the_plugin_is_asked_to_compare_and_apply() -> None:
 
     done = await apply(editor, "one\n", "1\n")
 
+    assert done is not None
     assert done.outcome == "applied"
     [(method, params)] = editor.asked
     assert method == "agent/edit/apply"
@@ -265,10 +267,12 @@ async def test_an_edit_that_arrives_in_parts_is_judged_when_it_is_whole(
         await anyio.wait_all_tasks_blocked()
         editor.becomes(wanted)
 
+    done: Applied | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rest)
         done = await apply(editor, "one\ntwo\nthree\n", wanted)
 
+    assert done is not None
     assert (done.outcome, done.text) == ("applied", wanted)
 
 
@@ -307,10 +311,12 @@ async def test_a_stock_editor_that_sends_an_edit_in_parts_is_waited_for(
         await anyio.wait_all_tasks_blocked()
         editor.becomes("1\ntwo\n3\n")
 
+    done: Applied | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rest)
         done = await apply(editor, "one\ntwo\nthree\n", "1\ntwo\n3\n")
 
+    assert done is not None
     assert done.outcome == "applied"
 
 

@@ -23,6 +23,7 @@ TABLE: list[tuple[AgentServerError, int, str, bool]] = [
     (errors.ModelFailure("m", fault=Fault.RATE_LIMIT), -32603, "rate_limit", True),
     (errors.ModelFailure("m", fault=Fault.AUTH), -32603, "auth", False),
     (errors.StoreFailure("m"), -32603, "store", False),
+    (errors.NothingDone("m"), -32603, "store", False),
     (errors.BadSetting("m"), -32603, "bad_setting", False),
     (errors.BadArguments("m"), -32603, "internal", False),
     (RpcError(-32002, "m", reason="not_initialized"), -32002, "not_initialized", False),
