@@ -160,7 +160,7 @@ def test_the_person_has_their_keys_while_applied_hunks_are_marked(tmp_path: Path
         ask(nvim)
         nvim.wait(APPLIED, 2)
 
-        assert nvim.lua('return vim.fn.maparg("gd", "n", false, true).buffer') in (None, 0)
+        assert nvim.lua('return vim.fn.maparg("gS", "n", false, true).buffer') in (None, 0)
 
 
 def test_an_applied_edit_is_looked_at_in_two_windows(tmp_path: Path) -> None:

@@ -112,7 +112,9 @@ def test_a_question_never_opens_while_the_person_types(tmp_path: Path) -> None:
         assert nvim.mode() == "n"
 
 
-def test_a_question_opens_by_itself_for_who_looks_at_the_chat(tmp_path: Path) -> None:
+def test_a_question_never_opens_by_itself_not_even_for_who_looks_at_the_chat(
+    tmp_path: Path,
+) -> None:
     steps = (question("Which one?", "Red", "Blue"), told("Red"))
     with editor(Desk.at(tmp_path, a__txt=TEXT), *steps) as nvim:
         choose(nvim, 1)
@@ -120,7 +122,10 @@ def test_a_question_opens_by_itself_for_who_looks_at_the_chat(tmp_path: Path) ->
         nvim.command("Agent")
         nvim.wait('vim.bo.filetype == "agent-prompt"')
         nvim.type("ibegin<Esc><CR>")
+        nvim.wait("table.concat(_G.said):find('Which one?? :Agent answer', 1, true)")
 
+        assert nvim.lua("return _G.asked") is None
+        nvim.command("Agent answer")
         nvim.wait_for_chat("Understood.")
 
 

@@ -31,7 +31,7 @@ def test_a_proposal_is_drawn_over_the_file_and_changes_nothing_in_it(tmp_path: P
         screen = nvim.screen()
         assert nvim.lines("a.txt") == FIVE.splitlines()
         assert "  ONE" in screen
-        assert "ga accept · gr reject · ge edit · gd diff · 1/2" in screen
+        assert "ga accept · gl reject · gC edit · gS diff · 1/2" in screen
         assert nvim.lua("return vim.bo.modified") is False
         assert nvim.lua('return require("agent.status").component()') == "agent ? 1 waiting"
 
@@ -44,7 +44,7 @@ def test_one_hunk_is_accepted_and_one_rejected_by_keys(tmp_path: Path) -> None:
         nvim.wait_hunks(1)
         nvim.type("]h")
         nvim.wait("vim.api.nvim_win_get_cursor(0)[1] == 9")
-        nvim.type("gr")
+        nvim.type("gl")
         settle(nvim)
 
         assert nvim.lines("a.txt") == ["ONE", *FIVE.splitlines()[1:]]
@@ -62,7 +62,7 @@ def test_the_keys_are_the_persons_own_again_when_nothing_waits(tmp_path: Path) -
 
         nvim.type("ga")
         nvim.wait("vim.g.mine == 1")
-        assert nvim.lua('return vim.fn.maparg("gr", "n", false, true).buffer') in (None, 0)
+        assert nvim.lua('return vim.fn.maparg("gl", "n", false, true).buffer') in (None, 0)
 
 
 def test_an_accepted_edit_is_undone_by_one_u_and_nothing_else_is(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_hunk_is_edited_before_it_is_accepted(tmp_path: Path) -> None:
     with editor(desk_of(tmp_path), edits("a.txt", *ENDS), DONE) as nvim:
         ask(nvim, 2)
         nvim.type("gg")
-        nvim.type("ge")
+        nvim.type("gC")
         nvim.wait('vim.bo.buftype == "acwrite"')
         nvim.type("ccmine<Esc>:w<CR>")
         nvim.wait('vim.bo.buftype == ""')
@@ -187,7 +187,7 @@ def test_a_file_that_is_not_open_is_listed_and_opened_for_review(tmp_path: Path)
         nvim.open("a.txt")
         nvim.command("Agent ask change it")
         nvim.wait_hunks(1)
-        nvim.wait("table.concat(_G.said):find('an edit of b.txt waits for you', 1, true)")
+        nvim.wait("table.concat(_G.said):find('an edit of b.txt waits off screen', 1, true)")
         nvim.command("Agent hunks")
         nvim.wait('vim.bo.buftype == "quickfix"')
         listed = nvim.lua("return vim.fn.getqflist()[1].text")
@@ -205,7 +205,7 @@ def test_two_windows_show_both_texts_and_what_is_written_on_the_right_is_accepte
 ) -> None:
     with editor(desk_of(tmp_path), edits("a.txt", *ENDS), DONE) as nvim:
         ask(nvim, 2)
-        nvim.type("gd")
+        nvim.type("gS")
         nvim.wait("vim.fn.tabpagenr('$') == 2 and vim.wo.diff")
         right = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")
         nvim.type("ggccmy first line<Esc>:w<CR>")
@@ -228,7 +228,7 @@ def test_a_call_whose_edit_waits_says_so_in_the_chat_and_enter_reviews_it(tmp_pa
 def test_closing_the_two_windows_decides_nothing(tmp_path: Path) -> None:
     with editor(desk_of(tmp_path), edits("a.txt", *ENDS), DONE) as nvim:
         ask(nvim, 2)
-        nvim.type("gd")
+        nvim.type("gS")
         nvim.wait("vim.fn.tabpagenr('$') == 2 and vim.wo.diff")
         nvim.type("q")
         nvim.wait("vim.fn.tabpagenr('$') == 1")

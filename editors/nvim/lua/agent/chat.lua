@@ -51,6 +51,15 @@ function M.buffer(shown)
   return chat.page.buf
 end
 
+--- Show the end of a conversation, and what comes to it from now on.
+---@param shown agent.Session
+function M.follow(shown)
+  local chat = chats[shown.id]
+  if chat and vim.api.nvim_buf_is_valid(chat.page.buf) then
+    page.follow(chat.page)
+  end
+end
+
 --- The block at a line of a chat.
 ---@param buf integer
 ---@param row integer 0-based

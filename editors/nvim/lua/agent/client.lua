@@ -16,7 +16,7 @@ M.CAPABILITIES = {
   permission = true,
   ask = true,
   edit = { proposed = true, apply = true, files = true },
-  editor = { save = true, diagnostics = true, selection = true, openFiles = true, openDiff = true },
+  editor = { save = true, diagnostics = true, selection = true, openFiles = true, openDiff = true, reload = true },
 }
 local FIRST_DELAY_MS, LONGEST_DELAY_MS = 500, 30000
 local PATIENCE_MS = 2500 -- the server promises to end within 2 s

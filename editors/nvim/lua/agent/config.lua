@@ -30,16 +30,17 @@ local defaults = {
     ---@type "queue"|"steer"|"redirect"|"ask"
     while_busy = "queue",
   },
-  --- Set in a buffer only while it shows a proposed edit; false sets none. <Plug> maps are always there.
+  --- Set in a buffer only while it shows a proposed edit; false sets none. <Plug> maps are always there. None hides a
+  --- key of Neovim's but `ga` (the code of a character), which is `:ascii` meanwhile, and none begins another.
   ---@type table<string, string>|false
   review_keys = {
     accept_hunk = "ga",
-    reject_hunk = "gr",
+    reject_hunk = "gl",
     accept_file = "gA",
-    reject_file = "gR",
+    reject_file = "gL",
     accept_further = "gy",
-    edit_hunk = "ge",
-    diff = "gd",
+    edit_hunk = "gC",
+    diff = "gS",
     next_hunk = "]h",
     prev_hunk = "[h",
   },

@@ -29,6 +29,9 @@ local HANDLERS = {
   ["agent/editor/save"] = function(_, params)
     return require("agent.apply").on_save(params)
   end,
+  ["agent/editor/reload"] = function(_, params)
+    return require("agent.reload").on_request(params)
+  end,
   ["agent/editor/diagnostics"] = function(_, params)
     return require("agent.editor").on_diagnostics(params)
   end,

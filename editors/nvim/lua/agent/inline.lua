@@ -78,6 +78,32 @@ function M.at_cursor(kind)
   return best and best.place
 end
 
+--- Whether the user sees a place in a window: where it begins or where it ends.
+---@param place agent.Place
+---@param win integer
+---@return boolean
+function M.is_seen(place, win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  win = win == 0 and vim.api.nvim_get_current_win() or win
+  local top, bottom = vim.fn.line("w0", win) - 1, vim.fn.line("w$", win) - 1
+  return vim.iter(M._marks(buf, place.proposal.review)):any(function(mark)
+    local first, last = M._landing(buf, mark), math.max(mark.first, mark.last - 1)
+    local is_here = mark.place.hunk == place.hunk and mark.place.file == place.file
+    return is_here and ((first >= top and first <= bottom) or (last >= top and last <= bottom))
+  end)
+end
+
+--- What waits and is on no window of this tab page.
+---@return agent.Place[]
+function M.unseen()
+  local wins = vim.api.nvim_tabpage_list_wins(0)
+  return vim.tbl_filter(function(place)
+    return not vim.iter(wins):any(function(win)
+      return M.is_seen(place, win)
+    end)
+  end, review.pending())
+end
+
 --- Go to the next pending hunk, or the previous one, in whatever file it is; when none waits, to those that were
 --- applied.
 ---@param step 1|-1
@@ -297,7 +323,7 @@ function M._set_keys(buf)
       "n",
       key,
       plug,
-      { buffer = buf, nowait = true, remap = true, desc = "Agent: " .. action:gsub("_", " ") }
+      { buffer = buf, remap = true, desc = "Agent: " .. action:gsub("_", " ") }
     )
   end
   return saved

@@ -241,6 +241,12 @@ function M._decorate(buf, first, shown, block)
   end
 end
 
+--- From now on its windows show what is new.
+---@param page agent.Page
+function M.follow(page)
+  M._follow(page.buf, vim.fn.win_findbuf(page.buf))
+end
+
 ---@private
 ---@param buf integer
 ---@return integer[] windows
@@ -251,19 +257,43 @@ function M._followers(buf)
   end, vim.fn.win_findbuf(buf))
 end
 
+--- Show the end in windows: also of a last line that is taller than a window.
 ---@private
 ---@param buf integer
 ---@param windows integer[]
 function M._follow(buf, windows)
   local last = vim.api.nvim_buf_line_count(buf)
+  local column = #(vim.api.nvim_buf_get_lines(buf, last - 1, last, true)[1])
   for _, win in ipairs(windows) do
     if vim.api.nvim_win_is_valid(win) then
-      vim.api.nvim_win_set_cursor(win, { last, 0 })
-      vim.api.nvim_win_call(win, function()
-        vim.cmd("normal! zb") -- as much as there is room for, also after something was folded away
-      end)
+      vim.api.nvim_win_set_cursor(win, { last, column })
+      M._show_end(win, last)
     end
   end
+end
+
+--- As much as there is room for, also after something was folded away, and of a line that is taller than the window
+--- its last rows: Vim would show its first.
+---@private
+---@param win integer
+---@param last integer line from 1
+function M._show_end(win, last)
+  local info = vim.fn.getwininfo(win)[1]
+  local row, rows = last, 0
+  while row > 1 and rows < info.height do
+    row = row - 1
+    rows = vim.api.nvim_win_text_height(win, { start_row = row, end_row = last - 1 }).all
+  end
+  if row == 1 and rows < info.height then
+    row, rows = 0, vim.api.nvim_win_text_height(win, { start_row = 0, end_row = last - 1 }).all
+  end
+  local over = math.max(0, rows - info.height)
+  vim.api.nvim_win_call(win, function()
+    if vim.api.nvim_win_text_height(win, { start_row = row, end_row = row }).all <= 1 or over == 0 then
+      return vim.cmd("normal! zb")
+    end
+    vim.fn.winrestview({ topline = row + 1, skipcol = over * (info.width - info.textoff) })
+  end)
 end
 
 return M

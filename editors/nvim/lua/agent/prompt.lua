@@ -61,6 +61,7 @@ function M.send(text, about, how)
   about = about or M.about()
   session.ensure(function(current)
     window.open(current)
+    require("agent.chat").follow(current)
     local content = context.content(text, about, current.root)
     M._choose(current, how, function(chosen)
       if not chosen then

@@ -1,6 +1,5 @@
 --- Questions that wait for the person, whatever they are about. Each is shown at its call in the chat and counted in the
---- status line; it opens by itself only where the person is looking at the chat and not typing, so that a key meant for
---- something else never answers.
+--- status line. None opens by itself: whatever key is typed when one appears was meant for something else.
 local log = require("agent.log")
 
 local M = {}
@@ -34,12 +33,8 @@ function M.put(question)
   table.insert(waiting, { question = question, respond = respond })
   M._changed(question, true)
   vim.schedule(function()
-    if not M._is_waiting(question) then
-      return
-    elseif M._is_looking() then
-      M.answer(question)
-    else
-      log.say("WARN", ("%s? :Agent answer"):format(question.title))
+    if M._is_waiting(question) then
+      log.say("WARN", ("%s? :Agent answer"):format(M._named(question)))
     end
   end)
   coroutine.yield()
@@ -94,7 +89,7 @@ end
 function M.prompt(question)
   local session = require("agent.sessions").get(question.session)
   local where = session and ("  in %s"):format(vim.fn.fnamemodify(session.root, ":~")) or ""
-  return table.concat(vim.list_extend({ question.title .. where }, question.detail), "\n  ") .. "\n"
+  return table.concat(vim.list_extend({ M._named(question) .. where }, question.detail), "\n  ") .. "\n"
 end
 
 --- The first answer counts.
@@ -132,12 +127,17 @@ function M._changed(question, is_waiting)
   require("agent.session").on_question(question.session, question.call, words)
 end
 
+--- With the title of its session, when that is not the one on the screen.
 ---@private
----@return boolean
-function M._is_looking()
-  local filetype = vim.bo[vim.api.nvim_get_current_buf()].filetype
-  local is_ours = filetype == "agent-chat" or filetype == "agent-prompt"
-  return is_ours and vim.api.nvim_get_mode().mode == "n"
+---@param question agent.Question
+---@return string
+function M._named(question)
+  local sessions, shown = require("agent.sessions"), require("agent.session").current()
+  local session = sessions.get(question.session)
+  if not session or session == shown then
+    return question.title
+  end
+  return ("%s (session: %s)"):format(question.title, session.title or "no title")
 end
 
 return M

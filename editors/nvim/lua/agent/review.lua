@@ -248,14 +248,18 @@ end
 ---@private
 ---@param one agent.Proposal
 function M._tell(one)
+  local unseen = vim.tbl_filter(function(place)
+    return place.proposal == one
+  end, require("agent.inline").unseen())
   local hidden = vim.tbl_filter(function(file)
-    local buf = require("agent.apply").buffer(file.where)
-    return not buf or #vim.fn.win_findbuf(buf) == 0
+    return vim.iter(unseen):any(function(place)
+      return place.file == file
+    end)
   end, one.files)
   if #hidden > 0 then
     local name = vim.fs.basename(vim.uri_to_fname(hidden[1].where))
     local more = #hidden > 1 and (" and %d more"):format(#hidden - 1) or ""
-    log.say("INFO", ("an edit of %s%s waits for you: :Agent review"):format(name, more))
+    log.say("INFO", ("an edit of %s%s waits off screen: :Agent next"):format(name, more))
   end
 end
 

@@ -17,11 +17,16 @@ function M.listen()
   table.insert(client.on_back, M._back)
 end
 
---- Call back with the current session; makes one when there is none.
+---@type fun(session: agent.Session)[]? what waits for the session that is being made; nil: none is
+local waiting
+
+--- Call back with the current session; makes one when there is none, and one only for all who want it meanwhile.
 ---@param ready fun(session: agent.Session)
 function M.ensure(ready)
   local session = M.current()
-  if session then
+  if waiting then
+    return table.insert(waiting, ready)
+  elseif session then
     return ready(session)
   end
   M.new(ready)
@@ -30,8 +35,11 @@ end
 --- Begin a conversation, which is the current one from now on.
 ---@param ready? fun(session: agent.Session)
 function M.new(ready)
+  waiting = waiting or {}
   local root = server.root(require("agent.window").source_buffer())
   client.request("agent/session/new", { uri = vim.uri_from_fname(root), mcpServers = {} }, function(err, result)
+    local others = waiting or {}
+    waiting = nil
     if err then
       return M._complain("no new session", err)
     end
@@ -40,6 +48,9 @@ function M.new(ready)
     sessions.choose(session)
     if ready then
       ready(session)
+    end
+    for _, other in ipairs(others) do
+      other(session)
     end
   end)
 end

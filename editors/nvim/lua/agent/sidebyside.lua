@@ -10,7 +10,7 @@ local M = {}
 
 ---@type table<agent.Review, string> of the right window, by the edit's review
 local WINBARS = {
-  ask = " %s (proposed)%%=%%#AgentHint#:w accept · gR reject · q close ",
+  ask = " %s (proposed)%%=%%#AgentHint#:w accept · gL reject · q close ",
   staged = " %s (staged, asked about later)%%=%%#AgentHint#q close ",
   applied = " %s (applied)%%=%%#AgentHint#q close ",
 }
@@ -120,7 +120,7 @@ function M._map(buf, one, file, text)
       vim.schedule(M._next)
     end,
   })
-  vim.keymap.set("n", "gR", function()
+  vim.keymap.set("n", "gL", function()
     review.decide({ proposal = one, file = file }, "reject", true)
     M._next()
   end, { buffer = buf, desc = "Agent: reject file" })

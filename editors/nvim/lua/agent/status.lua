@@ -10,7 +10,9 @@ local M = {}
 function M.component()
   local waiting = M.waiting()
   if waiting > 0 then
-    return ("agent ? %d waiting"):format(waiting)
+    local unseen = #require("agent.inline").unseen()
+    local where = unseen > 0 and (" · %d off screen: :Agent next"):format(unseen) or ""
+    return ("agent ? %d waiting%s"):format(waiting, where)
   end
   if client.phase() == "waiting" then
     return "agent ✗ starting again"
@@ -66,7 +68,8 @@ function M._state(shown)
   end
   local waiting = questions.count(shown.id) + require("agent.review").count(shown.id)
   if waiting > 0 then
-    return "AgentWaiting", ("? %d waiting for you"):format(waiting)
+    local unseen = #require("agent.inline").unseen()
+    return "AgentWaiting", ("? %d waiting for you%s"):format(waiting, unseen > 0 and ", off screen" or "")
   end
   if shown.busy then
     return "AgentRunning", "● " .. shown.label:gsub("%%", "%%%%")

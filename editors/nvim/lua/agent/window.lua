@@ -18,6 +18,7 @@ local CHAT_OPTIONS = {
   wrap = true,
   linebreak = true,
   breakindent = true,
+  smoothscroll = true, -- a paragraph may be taller than the window
   conceallevel = 2,
   concealcursor = "nc",
   cursorline = false,

@@ -26,9 +26,14 @@ local function decide(verdict, part)
   if part == "all" then
     return review.decide_all(verdict)
   end
-  local place = require("agent.inline").at_cursor()
+  local inline = require("agent.inline")
+  local place = inline.at_cursor()
   if not place then
     return log.say("INFO", "no proposed hunk is here; :Agent next goes to one")
+  end
+  if not inline.is_seen(place, 0) then
+    inline.reveal(place)
+    return log.say("INFO", ("nothing was decided: the hunk was not on the screen. Here it is; %s again"):format(verdict))
   end
   review.decide(place, verdict, part == "file")
 end
