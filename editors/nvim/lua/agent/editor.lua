@@ -36,18 +36,29 @@ function M.on_open_files()
   return { files = files }
 end
 
---- Answer `agent/editor/diagnostics`. A file is watched when it is open; of others we know nothing.
+--- Answer `agent/editor/diagnostics`. A file is watched when it is open and something may diagnose it; of others we know
+--- nothing, and nobody need wait for it.
 ---@param params agent.protocol.DiagnosticsRequest
 ---@return agent.protocol.DiagnosticsReport
 function M.on_diagnostics(params)
   local items = {}
   for _, uri in ipairs(params.uris or M._known()) do
     local buf = apply.buffer(uri)
-    if buf then
+    if buf and M._is_watched(buf) then
       table.insert(items, M._report(uri, buf))
     end
   end
   return { items = items }
+end
+
+---@private
+---@param buf integer
+---@return boolean
+function M._is_watched(buf)
+  local others = vim.tbl_filter(function(client)
+    return client.name ~= require("agent.client").NAME
+  end, vim.lsp.get_clients({ bufnr = buf }))
+  return #others > 0 or next(vim.diagnostic.get_namespaces()) ~= nil
 end
 
 ---@private

@@ -319,12 +319,7 @@ function M._set_keys(buf)
       return vim.fn.maparg(key, "n", false, true)
     end)
     local plug = ("<Plug>(agent-%s)"):format((action:gsub("_", "-")))
-    vim.keymap.set(
-      "n",
-      key,
-      plug,
-      { buffer = buf, remap = true, desc = "Agent: " .. action:gsub("_", " ") }
-    )
+    vim.keymap.set("n", key, plug, { buffer = buf, remap = true, desc = "Agent: " .. action:gsub("_", " ") })
   end
   return saved
 end

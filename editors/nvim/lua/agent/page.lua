@@ -263,7 +263,7 @@ end
 ---@param windows integer[]
 function M._follow(buf, windows)
   local last = vim.api.nvim_buf_line_count(buf)
-  local column = #(vim.api.nvim_buf_get_lines(buf, last - 1, last, true)[1])
+  local column = #vim.api.nvim_buf_get_lines(buf, last - 1, last, true)[1]
   for _, win in ipairs(windows) do
     if vim.api.nvim_win_is_valid(win) then
       vim.api.nvim_win_set_cursor(win, { last, column })

@@ -33,7 +33,10 @@ local function decide(verdict, part)
   end
   if not inline.is_seen(place, 0) then
     inline.reveal(place)
-    return log.say("INFO", ("nothing was decided: the hunk was not on the screen. Here it is; %s again"):format(verdict))
+    return log.say(
+      "INFO",
+      ("nothing was decided: the hunk was not on the screen. Here it is; %s again"):format(verdict)
+    )
   end
   review.decide(place, verdict, part == "file")
 end
