@@ -48,7 +48,7 @@ def model() -> Generator[Model]:
     made = Model()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802  the name is http.server's
+        def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             delta = made.answer(request)
             finish = "tool_calls" if "tool_calls" in delta else "stop"

@@ -41,9 +41,8 @@ class Hands:
             actions = [self.type, self.type, self.undo, self.redo, self.save]
             for action in self.random.choices(actions, k=2):
                 action()
-            self.random.choice(
-                [self.edit, self.edit, self.edit, self.create, self.move, self.delete]
-            )()
+            edit = [self.edit] * 4
+            self.random.choice([*edit, self.create, self.move, self.delete, self.command])()
             if not self.path.exists():
                 return
 
@@ -83,10 +82,7 @@ class Hands:
         base = self.lines()
         unique = [line for line in dict.fromkeys(base) if base.count(line) == 1 and line]
         chosen = self.random.sample(unique, k=min(len(unique), self.random.randint(1, 4)))
-        edits = [
-            {"old_text": f"{line}\n", "new_text": self.random.choice(["", f"{self.fresh()}\n", f"{line}\n{self.fresh()}\n"])}
-            for line in chosen
-        ]  # fmt: skip
+        edits = [{"old_text": f"{line}\n", "new_text": self.instead(line)} for line in chosen]
         self.ask(call("edit", path=self.name, edits=edits), call("read", path=self.name))
         how = self.random.choice(["all", "none", "some", "typed"])
         if how == "typed":
@@ -97,6 +93,10 @@ class Hands:
         told = self.settled()
         assert patched(base, told) == self.lines(), f"seed {self.seed}: {told}"
         self.read_is_the_buffer()
+
+    def instead(self, line: str) -> str:
+        """Nothing, another line, or one more."""
+        return self.random.choice(["", f"{self.fresh()}\n", f"{line}\n{self.fresh()}\n"])
 
     def judge(self, how: str) -> None:
         if how != "some":
@@ -116,6 +116,23 @@ class Hands:
         read = self.llm.told[-1]
         for line in self.lines():
             assert line in read, f"seed {self.seed}: {line!r} is not in what was read: {read}"
+
+    def command(self) -> None:
+        """A command changes the file of a buffer without unsaved changes: it is read again before the model reads."""
+        word = self.fresh()
+        self.save()
+        self.llm.say(
+            call("shell", command=f"echo {word} >> {self.name}"), call("read", path=self.name)
+        )
+        self.nvim.wait_idle()
+        self.nvim.command("Agent ask go on")
+        self.nvim.wait('require("agent.questions").count() == 1')
+        self.nvim.lua("vim.ui.select = function(items, _, done) done(items[1], 1) end")
+        self.nvim.command("Agent answer")
+        self.nvim.wait("vim.fn.getline('$') == ...", word)
+        self.nvim.wait_idle()
+        assert self.path.read_text().splitlines() == self.lines(), f"seed {self.seed}"
+        self.read_is_the_buffer()
 
     def create(self) -> None:
         name, text = f"n{self.seed}-{self.count}.txt", self.fresh()
