@@ -228,6 +228,30 @@ it("time goes on for a tool that runs, with what it printed", function()
   equal("shell pytest -q (running 8 s, 3 lines)", render.headline(said.blocks[1]))
 end)
 
+it("the time in which somebody was asked does not count as running", function()
+  local said = transcript.new()
+  said:update({ sessionUpdate = "tool_call", toolCallId = "c", title = "shell make", status = "pending" }, 0)
+  said:wait("c", { "Why you are asked" })
+  said:wait("c", nil)
+  said:update({ sessionUpdate = "tool_call_update", toolCallId = "c", status = "in_progress" }, 60000)
+  said:tick(60000)
+  said:tick(63000)
+  equal("shell make (running 3 s)", render.headline(said.blocks[1]))
+end)
+
+it("a command that failed looks failed", function()
+  local failed = call({ title = "shell make", summary = "exit 2" })
+  equal("shell make: exit 2", render.headline(failed))
+  equal({ "✗", "AgentFailed" }, render.block(failed).sign)
+  equal({ "✓", "AgentDone" }, render.block(call({ title = "shell make", summary = "exit 0" })).sign)
+end)
+
+it("hidden characters are named", function()
+  local visible = require("agent.visible")
+  equal("a\\u{202E}b\\u{001B}[1m ü 漢", visible.text("a\u{202E}b\27[1m ü 漢"))
+  equal("shell \\u{200B}rm", render.headline(call({ title = "shell \u{200B}rm" })))
+end)
+
 it("what waits is shown at its call", function()
   local block = { kind = "tool", title = "shell git push", status = "pending", pieces = {}, gap = false }
   block.waiting = { "Why you are asked: not in your rules" }

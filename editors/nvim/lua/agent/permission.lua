@@ -1,5 +1,6 @@
 --- May the agent do this? Commands and other acts that need a yes, with the options that the server offers.
 local questions = require("agent.questions")
+local visible = require("agent.visible")
 
 local M = {}
 
@@ -13,7 +14,7 @@ function M.on_request(params)
   local question = {
     session = params.sessionId,
     call = vim.tbl_get(params, "_meta", "agent-server", "within") or call.toolCallId,
-    title = (call.title or "the agent asks"):gsub("%s*\n%s*", " "),
+    title = visible.text(((call.title or "the agent asks"):gsub("%s*\n%s*", " "))),
     choices = vim.tbl_map(M._name, params.options),
     withdrawn = { outcome = { outcome = "cancelled" } },
   }
@@ -71,7 +72,7 @@ function M._detail(call, title)
   local detail = {}
   for _, part in ipairs(call.content or {}) do
     if part.type == "content" and part.content.type == "text" then
-      local text = vim.trim((part.content.text:gsub("```+%w*\n?", "")))
+      local text = visible.text(vim.trim((part.content.text:gsub("```+%w*\n?", ""))))
       if not vim.endswith(title, text) then
         vim.list_extend(detail, vim.split(text, "\n", { plain = true }))
       end

@@ -1,6 +1,7 @@
 --- A block of the conversation as lines, with what to highlight in them. Pure.
 local diff = require("agent.diff")
 local transcript = require("agent.transcript")
+local visible = require("agent.visible")
 
 local M = {}
 
@@ -81,7 +82,7 @@ end
 ---@param block agent.Block
 ---@return string
 function M.headline(block)
-  local line = (block.title or block.tool or "tool"):gsub("%s*\n%s*", " ")
+  local line = visible.text(((block.title or block.tool or "tool"):gsub("%s*\n%s*", " ")))
   local state = M._state(block)
   local words = M._outcome(block, state, line)
   if words == "" then
@@ -136,6 +137,8 @@ function M._state(block)
     return "waiting"
   elseif block.status == "failed" and SKIPPED[block.code] then
     return "skipped"
+  elseif block.status == "completed" and (block.summary or ""):match("^exit [1-9]") then
+    return "failed" -- the tool worked, and the command did not
   end
   return block.status or "pending"
 end

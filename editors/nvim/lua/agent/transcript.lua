@@ -98,6 +98,7 @@ function Transcript:wait(call, words)
     return {}
   end
   self.blocks[index].waiting = words
+  self.blocks[index].started_ms = nil -- how long the user took is not how long it runs
   return { { index = index } }
 end
 
@@ -110,7 +111,8 @@ function Transcript:tick(now_ms)
     local block = self.blocks[index]
     if block.kind == "user" then
       break
-    elseif block.kind == "tool" and block.status == "in_progress" and block.started_ms then
+    elseif block.kind == "tool" and block.status == "in_progress" then
+      block.started_ms = block.started_ms or now_ms
       block.seconds = math.floor((now_ms - block.started_ms) / 1000)
       changes[#changes + 1] = { index = index }
     end
