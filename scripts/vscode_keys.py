@@ -3,13 +3,14 @@
     .venv/bin/python scripts/vscode_keys.py
 
 The browser says which system it is on, and VS Code tells its defaults for that ("Default Keyboard Shortcuts (JSON)").
-Kept are the key, the command and the condition, one line each; the agent's own are left out.
+Kept are the keys and the conditions in which they mean something; the agent's own are left out.
 """
 
 import json
 import re
 import subprocess
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 from tests.e2e.vscode_support import EXTENSION, HERE, installed, started
@@ -41,19 +42,20 @@ def main() -> None:
 
 
 def write(target: Path, version: str, text: str) -> None:
-    """One line for each: key, command, condition, parted by tabs."""
+    """One line for each key that is pressed first: where it means something; nothing behind it: everywhere."""
     told = json.loads(re.sub(r"(?m)^\s*//.*$", "", text))
-    lines = sorted(
-        {
-            "\t".join((one["key"], one["command"], one.get("when", "")))
-            for one in told
-            if not one["command"].startswith("agent.")
-        }
-    )
-    target.parent.mkdir(exist_ok=True)
+    places: dict[str, set[str]] = defaultdict(set)
+    for one in told:
+        if not one["command"].startswith("agent."):
+            places[one["key"].split(" ")[0]] |= set(one.get("when", "").split(" || "))
     source = (
         f"# VS Code {version}, Default Keyboard Shortcuts (JSON); written by scripts/vscode_keys.py"
     )
+    lines = [
+        "\t".join([key, *([] if "" in places[key] else sorted(places[key]))])
+        for key in sorted(places)
+    ]
+    target.parent.mkdir(exist_ok=True)
     target.write_text("\n".join([source, *lines]) + "\n")
 
 

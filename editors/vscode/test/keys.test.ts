@@ -15,21 +15,23 @@ const { contributes } = JSON.parse(readFileSync(new URL("../package.json", impor
   readonly contributes: { readonly keybindings: readonly Binding[] };
 };
 
-/** Commands of VS Code's own that a key means, where the keyboard is in a file or a diff. */
+/** Where a key means something of VS Code's own and a file or a diff can have the keyboard; "always" where it does everywhere. */
 function taken(system: System, wanted: string): readonly string[] {
   const lines = readFileSync(new URL(`keys/${system}.txt`, import.meta.url), "utf8").split("\n");
   return lines
     .filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => line.split("\t"))
-    .filter(([key = "", , when = ""]) => canonical(key) === wanted && !isElsewhere(when))
-    .map(([, command = ""]) => command);
+    .filter(([key = ""]) => canonical(key) === wanted)
+    .flatMap(([, ...conditions]) =>
+      conditions.length === 0 ? ["always"] : conditions.filter((one) => !isElsewhere(one)),
+    );
 }
 
-/** Parts of VS Code where no file is: each alternative of the condition needs one. */
+/** Parts of VS Code where no file is. */
 const ELSEWHERE = ["inChat", "inKeybindings", "accessibilityHelpIsShown"];
 
-function isElsewhere(when: string): boolean {
-  return when.split(" || ").every((all) => all.split(" && ").some((one) => ELSEWHERE.includes(one)));
+function isElsewhere(condition: string): boolean {
+  return condition.split(" && ").some((one) => ELSEWHERE.includes(one));
 }
 
 /** Modifiers in one order, of the first of two strokes. */

@@ -14,6 +14,7 @@ import { sentence } from "./client";
 import type { Conversation, Happened } from "./conversation";
 import { lastEditor } from "./looking";
 import { type Mentioned, meant, pathOf } from "./mentioned";
+import { noticeText } from "./notices";
 import type { Permissions, Waiting } from "./permissions";
 import { NO_FOLDER } from "./places";
 import type { Reviews } from "./reviews";
@@ -88,7 +89,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     view.webview.options = { enableScripts: true, localResourceRoots: [dist] };
     view.webview.html = page(view.webview, dist);
     view.webview.onDidReceiveMessage((message: FromView) => {
-      this.receive(message).catch((error) => void vscode.window.showErrorMessage(sentence(error)));
+      this.receive(message).catch((error) => void vscode.window.showErrorMessage(noticeText(sentence(error))));
     });
     view.onDidChangeVisibility(() => {
       if (!view.visible) this.listens = this.hasKeyboard = false; // its page goes with it

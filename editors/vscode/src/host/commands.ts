@@ -10,6 +10,7 @@ import type { Diffs } from "./diffs";
 import { exportSession } from "./exporting";
 import { gutterLineIn, hunkIn, partIn, subjectIn } from "./given";
 import type { GoingBack } from "./goingBack";
+import { noticeText } from "./notices";
 import type { Permissions } from "./permissions";
 import { type Doctor, showDemo } from "./programs";
 import type { Reviewing } from "./reviewing";
@@ -42,7 +43,7 @@ function guarded(run: Command): Command {
     try {
       await run(...args);
     } catch (error) {
-      void vscode.window.showErrorMessage(sentence(error));
+      void vscode.window.showErrorMessage(noticeText(sentence(error)));
     }
   };
 }

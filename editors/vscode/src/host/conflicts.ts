@@ -6,6 +6,7 @@
 import * as vscode from "vscode";
 import type { Review, ReviewFile } from "../review/model";
 import { shownText } from "../review/shown";
+import { noticeText } from "./notices";
 import type { Previews } from "./previews";
 import { PROPOSAL, sideOf } from "./proposedFiles";
 import type { Reviews } from "./reviews";
@@ -27,7 +28,8 @@ export class Conflicts {
     const why = file.message ?? "it changed while the edit waited";
     const merge = "Merge";
     const offered = file.kind === "edit" ? [merge] : [];
-    const chosen = await vscode.window.showWarningMessage(`The edit of ${name} was not applied: ${why}`, ...offered);
+    const text = noticeText(`The edit of ${name} was not applied: ${why}`);
+    const chosen = await vscode.window.showWarningMessage(text, ...offered);
     if (chosen === merge) await this.merge(review, file);
   }
 

@@ -7,6 +7,7 @@ import { leftWords, nameOf } from "../review/words";
 import { choose } from "./choosing";
 import type { AgentClient } from "./client";
 import type { Conversation } from "./conversation";
+import { noticeText } from "./notices";
 import type { Previews } from "./previews";
 import type { Part, Reviews } from "./reviews";
 
@@ -31,7 +32,8 @@ export class GoingBack {
     if (part === undefined) return;
     const { txn, left = [] } = await this.parts.reviews.revert(part);
     const words = leftWords(left);
-    if (words !== null) void vscode.window.showWarningMessage(`${txn === null ? "" : "Taken back in part. "}${words}`);
+    if (words !== null)
+      void vscode.window.showWarningMessage(noticeText(`${txn === null ? "" : "Taken back in part. "}${words}`));
     else void vscode.window.setStatusBarMessage("$(discard) The edit was taken back", 5_000);
   }
 

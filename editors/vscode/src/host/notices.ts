@@ -3,7 +3,7 @@
 import { printable } from "../chat/printable";
 
 /** Characters that a notification shows. */
-const LIMIT = 300;
+const LIMIT = 1_000;
 
 /**
  * A text that is only text there: on one line, hidden characters named, and no `[words](command:…)`, which VS Code makes

@@ -70,7 +70,10 @@ async function inSession(w, words) {
     await list.locator("li").first().waitFor();
     const row = list.locator("li:not(.current)").getByRole("button").first();
     if ((await row.count()) > 0) await row.click();
-    else await begin(w, chat, words);
+    else {
+      await chat.getByRole("button", { name: "Sessions" }).click(); // away again
+      await begin(w, chat, words);
+    }
   }
   chat = await w.chat();
   await chat.locator(".user", { hasText: words }).first().waitFor();

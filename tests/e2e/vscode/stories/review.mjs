@@ -161,11 +161,9 @@ export async function outside(w) {
   await chat.getByRole("button", { name: "Accept all" }).click();
   await w.toast("Not accepted: hosts").waitFor();
   await w.page.locator(".tab.active", { hasText: "hosts (proposed) · outside the workspace" }).waitFor();
-  await w.command("Focus on Proposed changes View");
-  await w.row("hosts").getByText("outside the workspace").waitFor();
   await chat.locator(".review-bar", { hasText: "1 edit in 1 file" }).waitFor();
-  await w.tab("hosts (proposed)").click();
-  await w.lens("1 of 1").waitFor();
   await w.lens("Accept").first().click();
   await chat.locator(".message", { hasText: "Done" }).waitFor();
+  await w.command("Focus on Proposed changes View");
+  await w.row("hosts").getByText("outside the workspace").waitFor();
 }

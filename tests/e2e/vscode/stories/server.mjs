@@ -55,7 +55,7 @@ export async function programs(w) {
   await terminal.getByText(/agent-server/).first().waitFor();
   await w.focused(".terminal");
   for (let tries = 30; tries > 0 && !/any key/.test(await terminal.innerText()); tries -= 1) {
-    await w.press("Control+d");
+    await w.press("n"); // whatever it asks
     await w.page.waitForTimeout(500);
   }
   await terminal.getByText(/any key/).first().waitFor();
