@@ -258,7 +258,7 @@ def test_a_killed_server_comes_back_with_the_session(lab: Lab) -> None:
 
 
 def test_what_the_doctor_and_the_demo_say_stays(lab: Lab) -> None:
-    lab.play("server.programs", [])
+    lab.play("server.programs", [], settings={"terminal.integrated.gpuAcceleration": "off"})
 
 
 def test_a_missing_server_is_explained(lab: Lab) -> None:
