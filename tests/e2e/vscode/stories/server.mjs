@@ -54,11 +54,11 @@ export async function programs(w) {
   const terminal = w.page.locator(".terminal-wrapper.active .xterm-rows, .terminal-wrapper .xterm-rows").last();
   await terminal.getByText(/agent-server/).first().waitFor();
   await w.focused(".terminal");
-  for (let tries = 30; tries > 0 && !/any key/.test(await terminal.innerText()); tries -= 1) {
+  for (let tries = 30; tries > 0 && !/any\skey/.test(await terminal.innerText()); tries -= 1) {
     await w.press("n"); // whatever it asks
     await w.page.waitForTimeout(500);
   }
-  await terminal.getByText(/any key/).first().waitFor();
+  await terminal.getByText(/any\skey/).first().waitFor();
   await w.tab("Agent: doctor.txt").waitFor();
 }
 
