@@ -257,7 +257,7 @@ def test_a_killed_server_comes_back_with_the_session(lab: Lab) -> None:
     lab.play("server.killed", [{"text": "First answer."}, {"text": "Second answer."}])
 
 
-def test_what_the_doctor_and_the_demo_say_stays(lab: Lab) -> None:
+def test_the_doctor_reports_in_an_editor_and_the_demo_is_a_task(lab: Lab) -> None:
     lab.play("server.programs", [], settings={"terminal.integrated.gpuAcceleration": "off"})
 
 
