@@ -3,7 +3,9 @@ start with and what must be on disk when they end.
 """
 
 import os
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,9 +157,39 @@ def test_several_files_are_judged_one_by_one_with_the_persons_own_changes(
     assert [(one / "new.py").read_text(), (one / "old.py").exists()] == ["n = 1\n", False]
 
 
+NUMBERS = "one\ntwo\nthree\nfour\nfive\nsix\n"
+
+
+def test_what_stands_on_the_right_side_is_what_is_written_and_told(lab: Lab) -> None:
+    names = [f"{number}.txt" for number in range(1, 7)]
+    edits = [("one", "ONE"), ("five", "FIVE")]
+    calls = [_edits(name, edits) for name in names]
+    told = [None, "-one\n", "-five\n+FIVE", "+xONE", "+xONE", "+xONE", "+xONE"]
+    script = [
+        call if expected is None else {"expect": re.escape(expected), **call}
+        for call, expected in zip([*calls, {"text": "Done."}], told, strict=True)
+    ]
+
+    workspace = lab.play("review.exact", script, files=dict.fromkeys(names, NUMBERS))
+
+    both = NUMBERS.replace("five", "FIVE")
+    assert [(workspace / name).read_text() for name in names] == [
+        both.removeprefix("one\n"),
+        both,
+        both.replace("one", "xONE"),
+        NUMBERS.replace("one", "xONE"),
+        both.replace("one", "xONE"),
+        both.replace("one", "xONE"),
+    ]
+
+
+def _edits(path: str, edits: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    texts = [{"old_text": old, "new_text": new} for old, new in edits]
+    return {"calls": [{"name": "edit", "arguments": {"path": path, "edits": texts}}]}
+
+
 def _edit(path: str, old: str, new: str) -> dict[str, Any]:
-    edits = [{"old_text": old, "new_text": new}]
-    return {"calls": [{"name": "edit", "arguments": {"path": path, "edits": edits}}]}
+    return _edits(path, [(old, new)])
 
 
 def test_a_yes_to_all_leaves_what_is_outside_of_the_workspace(lab: Lab, tmp_path: Path) -> None:

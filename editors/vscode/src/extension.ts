@@ -22,6 +22,7 @@ import { ProposalTree } from "./host/proposalTree";
 import { BASE, PROPOSAL, ProposedFiles } from "./host/proposedFiles";
 import { Reviewing } from "./host/reviewing";
 import { Reviews } from "./host/reviews";
+import { RightSides } from "./host/rightSides";
 import { Seen } from "./host/seen";
 import { Server } from "./host/server";
 import { needsRestart } from "./host/settings";
@@ -58,8 +59,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const chat = new ChatView({ extension, server, conversation, permissions, reviews, mentioned, seen });
   const files = new ProposedFiles(reviews);
   const previews = new Previews();
-  const diffs = new Diffs(reviews, seen, () => chat.focused);
-  const reviewing = new Reviewing({ reviews, files, diffs, conflicts: new Conflicts(reviews, previews), seen });
+  const sides = new RightSides(reviews, files, log);
+  const diffs = new Diffs(reviews, sides, seen, () => chat.focused);
+  const reviewing = new Reviewing({ reviews, sides, diffs, conflicts: new Conflicts(reviews, previews), seen });
   const goingBack = new GoingBack({ running, conversation, reviews, previews });
   const lenses = new Lenses(reviews, seen);
   const doctor = new Doctor(server);
@@ -74,6 +76,7 @@ export function activate(context: vscode.ExtensionContext): void {
     permissions,
     chat,
     previews,
+    sides,
     reviewing,
     new Gutter(reviews, context.extensionUri),
     lenses,

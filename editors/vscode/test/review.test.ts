@@ -1,11 +1,21 @@
 import { describe, expect, test } from "vitest";
 import type { EditProposed, ProposedHunk } from "../src/protocol/messages";
 import { applyHunks, placeHunks, splitLines } from "../src/review/hunks";
+import { matchLines } from "../src/review/lines";
 import type { Reviews } from "../src/review/model";
 import { isOpen, isStaged, isWaiting } from "../src/review/model";
 import type { ReviewEvent } from "../src/review/reduce";
 import { applyReview } from "../src/review/reduce";
-import { decisionsOn, hunkAt, neighbour, openFiles, places, shownText, summarise } from "../src/review/shown";
+import {
+  decisionsOn,
+  decisionsOnHunk,
+  hunkAt,
+  neighbour,
+  openFiles,
+  places,
+  shownText,
+  summarise,
+} from "../src/review/shown";
 
 const URI = "file:///w/a.py";
 const BASE = "one\ntwo\nthree\nfour\n";
@@ -75,6 +85,26 @@ describe("hunks", () => {
   });
 });
 
+describe("lines found again", () => {
+  const letters = (text: string) => [...text].map((letter) => `${letter}\n`);
+
+  test.each([
+    ["abc", "abc", [0, 1, 2]],
+    ["abc", "xabxc", [1, 2, 4]],
+    ["abcabba", "cbabac", null],
+    ["", "a", []],
+    ["abc", "", [-1, -1, -1]],
+  ] as const)("of %j in %j rise and are equal", (one, other, wanted) => {
+    const found = matchLines(letters(one), letters(other));
+
+    if (wanted !== null) expect(found).toEqual(wanted);
+    const pairs = found.flatMap((to, at) => (to < 0 ? [] : [[at, to] as const]));
+    expect(pairs.every(([at, to]) => one[at] === other[to])).toBe(true);
+    expect(pairs.every(([, to], at) => at === 0 || to > (pairs[at - 1]?.[1] ?? -1))).toBe(true);
+    if (wanted === null) expect(pairs).toHaveLength(4);
+  });
+});
+
 describe("a review", () => {
   test("shows the proposal, and takes out what is rejected", () => {
     expect(shownText(fileOf(play()))).toBe("ONE\nplus\ntwo\nthree\n");
@@ -87,12 +117,62 @@ describe("a review", () => {
     ]);
   });
 
-  test("with the person's own text has no hunks to decide, and none of it is lost", () => {
-    const file = fileOf(play({ kind: "edited", txn: "x1", uri: URI, text: "mine\n" }));
+  test("that the user edited keeps its hunks, at what became of their lines", () => {
+    const file = fileOf(play({ kind: "edited", txn: "x1", uri: URI, text: "mine\nONE\nplus\ntwo\nthree\nmine\n" }));
 
-    expect(shownText(file)).toBe("mine\n");
-    expect(places(file)).toEqual([]);
-    expect(decisionsOn(file, "accept")).toEqual([{ uri: URI, verdict: "accept", editedText: "mine\n" }]);
+    expect(places(file).map(({ id, start, end }) => [id, start, end])).toEqual([
+      ["h1", 1, 3],
+      ["h2", 5, 5],
+    ]);
+    expect(decisionsOn(file, "accept")).toEqual([{ uri: URI, verdict: "accept", editedText: file.edited }]);
+  });
+
+  test.each(["mine\n", "", "ONE\n", "two\nthree\n", "ONE\nplus\ntwo\nthree"])("keeps every letter of %j", (text) => {
+    const file = fileOf(play({ kind: "edited", txn: "x1", uri: URI, text }));
+
+    expect(shownText(file)).toBe(text);
+    expect(places(file).every(({ start, end }) => 0 <= start && start <= end)).toBe(true);
+    expect(decisionsOn(file, "accept")).toEqual([{ uri: URI, verdict: "accept", editedText: text }]);
+  });
+
+  test("that the user edited is decided hunk by hunk, the last with all that stands there", () => {
+    const edited = play({ kind: "edited", txn: "x1", uri: URI, text: "ONE\nplus\nmine\ntwo\nthree\n" });
+
+    expect(decisionsOnHunk(fileOf(edited), "h1", "reject")).toEqual([{ uri: URI, hunk: "h1", verdict: "reject" }]);
+    const file = fileOf(applyReview(edited, resolved("h1", "reject")));
+    expect(shownText(file)).toBe("one\nmine\ntwo\nthree\n");
+    expect(decisionsOnHunk(file, "h2", "accept")).toEqual([
+      { uri: URI, verdict: "accept", editedText: "one\nmine\ntwo\nthree\n" },
+    ]);
+    expect(decisionsOnHunk(file, "h2", "reject")).toEqual([
+      { uri: URI, verdict: "accept", editedText: "one\nmine\ntwo\nthree\nfour\n" },
+    ]);
+  });
+
+  test("whose right side says what the file says already is a no", () => {
+    const file = fileOf(play({ kind: "edited", txn: "x1", uri: URI, text: BASE }));
+
+    expect(decisionsOn(file, "accept")).toEqual([{ uri: URI, verdict: "reject" }]);
+  });
+
+  test("is not edited by VS Code's own line ends, and keeps those of lines that nobody touched", () => {
+    const told = {
+      ...PROPOSED,
+      files: [
+        {
+          uri: URI,
+          kind: "edit" as const,
+          baseText: "",
+          newText: "a\r\nb\nc\n",
+          hunks: [hunk("h", 0, 0, "a\r\nb\nc\n")],
+        },
+      ],
+    };
+    const reviews = applyReview(new Map(), { kind: "proposed", told });
+    const edited = (text: string) => fileOf(applyReview(reviews, { kind: "edited", txn: "x1", uri: URI, text }));
+
+    expect(edited("a\nb\nc\n").edited).toBeNull();
+    expect(edited("a\nb\nx\nc\n").edited).toBe("a\r\nb\nx\nc\n");
   });
 
   test("that was edited back is as proposed", () => {

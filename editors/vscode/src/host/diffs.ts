@@ -5,12 +5,14 @@ import { openFiles } from "../review/shown";
 import { diffTitle } from "../review/words";
 import { BASE, PROPOSAL, sideOf } from "./proposedFiles";
 import type { Reviews, Subject } from "./reviews";
+import type { RightSides } from "./rightSides";
 import type { Seen } from "./seen";
 import { settings } from "./settings";
 
 export class Diffs {
   constructor(
     private readonly reviews: Reviews,
+    private readonly sides: RightSides,
     private readonly seen: Seen,
     /** Whether the keyboard is in the chat. */
     private readonly isInChat: () => boolean,
@@ -57,8 +59,7 @@ export class Diffs {
 
   /** A decided proposal leaves; what the person had before it is in front again. */
   async close(txn: string, preserveFocus: boolean): Promise<void> {
-    const mine = vscode.workspace.textDocuments.filter((one) => one.uri.scheme === PROPOSAL && one.uri.query === txn);
-    for (const document of mine) if (document.isDirty) await document.save(); // else VS Code asks whether to
+    await this.sides.keepAll(txn); // else VS Code asks whether to save
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => isDiffOf(tab, txn));
     if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, preserveFocus);
   }

@@ -50,8 +50,9 @@ export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
   private below(subject: Subject, review: Review, file: ReviewFile): vscode.CodeLens[] {
     if (isDone(review)) return places(file).flatMap((place) => undoLenses(subject, place));
     if (!isOpen(review)) return [];
-    if (file.edited !== null || file.hunks.length === 0) return wholeFile(subject, file.edited !== null);
-    return places(file).flatMap((place) => hunkLenses(subject, place));
+    const isEdited = file.edited !== null;
+    const hunks = places(file).flatMap((place) => hunkLenses(subject, place));
+    return isEdited || file.hunks.length === 0 ? [...wholeFile(subject, isEdited), ...hunks] : hunks;
   }
 
   dispose(): void {

@@ -5,11 +5,14 @@
 
 import * as vscode from "vscode";
 import { isOpen } from "../review/model";
-import { shownText } from "../review/shown";
+import { shownText, waits } from "../review/shown";
 import type { Reviews, Subject } from "./reviews";
 
 export const BASE = "agent";
 export const PROPOSAL = "agent-proposal";
+
+/** Says that it is UTF-8, whatever encoding somebody has set for their files. No part of the text. */
+const MARK = "\ufeff";
 
 export function sideOf(scheme: typeof BASE | typeof PROPOSAL, { txn, uri }: Subject): vscode.Uri {
   return vscode.Uri.parse(uri).with({ scheme, query: txn });
@@ -28,13 +31,37 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.TextDocu
   readonly onDidChangeFile = this.files.event;
   /** A modification time that rises with every change: VS Code reads again when it does. */
   private clock = Date.now();
+  /** How many work on a document, by its name. */
+  private readonly inWork = new Map<string, number>();
 
   constructor(private readonly reviews: Reviews) {}
 
-  /** Show the proposal's text as it is now. */
+  /** Show the proposal's text as it is now, where no document has it. */
   refresh(subject: Subject): void {
     this.clock += 1;
+    this.restate(subject);
+  }
+
+  /** Have VS Code see whether it may be changed: not the text, so that a save in between is no conflict. */
+  restate(subject: Subject): void {
     this.files.fire([{ type: vscode.FileChangeType.Changed, uri: sideOf(PROPOSAL, subject) }]);
+  }
+
+  /** Do something while the document is not read-only: VS Code does not save what is, and asks about it. */
+  async unlocked(uri: vscode.Uri, work: () => Promise<void>): Promise<void> {
+    const name = uri.toString();
+    this.inWork.set(name, (this.inWork.get(name) ?? 0) + 1);
+    try {
+      await work();
+    } finally {
+      this.inWork.set(name, (this.inWork.get(name) ?? 1) - 1);
+    }
+  }
+
+  private mayLock(uri: vscode.Uri): boolean {
+    const name = uri.toString();
+    const isDirty = vscode.workspace.textDocuments.some((one) => one.isDirty && one.uri.toString() === name);
+    return !isDirty && (this.inWork.get(name) ?? 0) === 0;
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
@@ -42,23 +69,22 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.TextDocu
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    return new TextEncoder().encode(shownText(await this.find(uri)));
+    return new TextEncoder().encode(MARK + shownText(await this.find(uri)));
   }
 
-  /** A save of the person's own version of the proposal. The file itself is not touched. */
-  writeFile(uri: vscode.Uri, content: Uint8Array): void {
-    const subject = subjectOf(this.reviews, uri);
-    if (subject === undefined) throw vscode.FileSystemError.FileNotFound(uri);
+  /** A save of the right side, whose text is known already: it counts while it stands there, saved or not. */
+  writeFile(uri: vscode.Uri): void {
+    if (subjectOf(this.reviews, uri) === undefined) throw vscode.FileSystemError.FileNotFound(uri);
     this.clock += 1;
-    this.reviews.dispatch({ kind: "edited", ...subject, text: new TextDecoder().decode(content) });
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const file = await this.find(uri);
     const size = (await this.readFile(uri)).length;
     const review = this.reviews.review(uri.query);
-    const decided = review === undefined || !isOpen(review);
+    const isFixed = review === undefined || !isOpen(review) || !waits(file) || file.kind === "delete";
     const stat = { type: vscode.FileType.File, ctime: 0, mtime: this.clock, size };
-    return decided ? { ...stat, permissions: vscode.FilePermission.Readonly } : stat;
+    return isFixed && this.mayLock(uri) ? { ...stat, permissions: vscode.FilePermission.Readonly } : stat;
   }
 
   private async find(uri: vscode.Uri) {

@@ -5,15 +5,16 @@ import type { DiffOpened, EditDecision, OpenDiff, ResolveEdit } from "../protoco
 import type { Review } from "../review/model";
 import { isOpen } from "../review/model";
 import type { ReviewEvent } from "../review/reduce";
-import { decisionsOn, hunkAt, neighbour, openFiles, places, undecided } from "../review/shown";
+import { decisionsOn, decisionsOnHunk, hunkAt, neighbour, openFiles, places, undecided } from "../review/shown";
 import { leftToAccept, nameOf, SCOPES } from "../review/words";
 import { askFor } from "./asking";
 import { choose } from "./choosing";
 import type { Conflicts } from "./conflicts";
 import type { Diffs } from "./diffs";
 import type { GutterLine, HunkSubject } from "./given";
-import { BASE, PROPOSAL, type ProposedFiles, subjectOf } from "./proposedFiles";
+import { BASE, PROPOSAL, subjectOf } from "./proposedFiles";
 import type { Reviews, Subject } from "./reviews";
+import type { RightSides } from "./rightSides";
 import type { Seen } from "./seen";
 
 type Verdict = EditDecision["verdict"];
@@ -21,7 +22,7 @@ type Scope = NonNullable<ResolveEdit["remember"]>;
 
 interface Parts {
   readonly reviews: Reviews;
-  readonly files: ProposedFiles;
+  readonly sides: RightSides;
   readonly diffs: Diffs;
   readonly conflicts: Conflicts;
   readonly seen: Seen;
@@ -35,7 +36,6 @@ export class Reviewing implements vscode.Disposable {
   constructor(private readonly parts: Parts) {
     this.watched = [
       parts.reviews.onDidChange((event) => void this.follow(event)),
-      vscode.workspace.onDidChangeTextDocument((change) => this.changed(change)),
       vscode.window.onDidChangeActiveTextEditor((editor) => setReviewing(editor)),
     ];
   }
@@ -99,17 +99,13 @@ export class Reviewing implements vscode.Disposable {
 
   /** The right sides show what is left of the proposal. */
   private refresh(txn: string): void {
-    for (const { uri } of this.parts.reviews.review(txn)?.files ?? []) this.parts.files.refresh({ txn, uri });
+    for (const { uri } of this.parts.reviews.review(txn)?.files ?? []) this.parts.sides.show({ txn, uri });
   }
 
-  private changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-    const { reviews } = this.parts;
-    const subject = contentChanges.length === 0 ? undefined : subjectOf(reviews, document.uri);
-    const file = subject && reviews.file(subject);
-    if (subject === undefined || file === undefined) return;
-    // What VS Code has read anew, after a refresh, is not dirty, and older than what is known here.
-    if (document.isDirty || file.edited !== null)
-      reviews.dispatch({ kind: "edited", ...subject, text: document.getText() });
+  /** What is decided next is what stands there now, all earlier decisions done. */
+  private async ready(): Promise<void> {
+    await this.parts.reviews.settled();
+    await this.parts.sides.take();
   }
 
   // ---- deciding ----------------------------------------------------------------------------------
@@ -117,19 +113,20 @@ export class Reviewing implements vscode.Disposable {
   /** One hunk: the given one, that at a line of the gutter, or that at the cursor. */
   async decideHunk(verdict: Verdict, given?: HunkSubject | GutterLine): Promise<void> {
     this.inEditor = true;
+    await this.ready();
     const at = given !== undefined && "hunk" in given ? given : this.hunkAt(given);
-    if (at !== undefined && given === undefined && !this.parts.seen.takesKeys(at)) return;
-    if (at !== undefined && given === undefined && verdict === "accept" && this.bringIntoView(at)) return;
-    if (at !== undefined) return this.parts.reviews.decide(at.txn, [{ uri: at.uri, hunk: at.hunk, verdict }]);
-    const subject = this.inFront();
-    if (subject === undefined || this.parts.reviews.file(subject)?.edited == null) return;
-    void vscode.window.showInformationMessage("You have changed this proposal: accept or reject it as a whole file.");
+    const file = at && this.parts.reviews.file(at);
+    if (at === undefined || file === undefined) return;
+    if (given === undefined && !this.parts.seen.takesKeys(at)) return;
+    if (given === undefined && verdict === "accept" && this.bringIntoView(at)) return;
+    await this.parts.reviews.decide(at.txn, decisionsOnHunk(file, at.hunk, verdict));
   }
 
   /** A whole file, with what the person made of it. */
   async decideFile(verdict: Verdict, given?: Subject, feedback?: string): Promise<void> {
     this.inEditor = given === undefined || this.inFront() !== undefined;
     const subject = given ?? this.inFront();
+    await this.ready();
     const file = subject && this.parts.reviews.file(subject);
     if (subject === undefined || file === undefined) return;
     if (given === undefined && !this.parts.seen.takesKeys(subject)) return;
@@ -147,6 +144,7 @@ export class Reviewing implements vscode.Disposable {
    */
   async decideAll(verdict: Verdict, remember: Scope = "once", sessionId?: string): Promise<void> {
     this.inEditor = false;
+    await this.ready();
     const left: Subject[] = [];
     for (const review of this.parts.reviews.open) {
       if (sessionId !== undefined && review.sessionId !== sessionId) continue;

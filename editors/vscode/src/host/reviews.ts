@@ -79,6 +79,11 @@ export class Reviews implements vscode.Disposable {
     return this.queue;
   }
 
+  /** Until all decisions so far are answered. */
+  settled(): Promise<void> {
+    return this.queue;
+  }
+
   private async resolve(txn: string, decisions: readonly EditDecision[], terms: Terms): Promise<void> {
     const review = this.review(txn);
     if (review === undefined || !isOpen(review)) return;

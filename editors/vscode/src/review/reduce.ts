@@ -1,9 +1,10 @@
 /** How proposals change: by what the server tells and what the person does. The server decides what their state is. Pure. */
 
 import type { EditDecision, EditProposed, EditResolved, EditStateChanged } from "../protocol/messages";
+import { restoreEnds, sameText } from "./lines";
 import type { HunkState, Review, ReviewFile, ReviewHunk, Reviews } from "./model";
 import { isOpen, isStaged } from "./model";
-import { shownText } from "./shown";
+import { proposedText, withoutHunk } from "./shown";
 
 export type ReviewEvent =
   | { readonly kind: "proposed"; readonly told: EditProposed }
@@ -36,10 +37,7 @@ export function applyReview(reviews: Reviews, event: ReviewEvent): Reviews {
     case "resolved":
       return change(reviews, event.told.txn, (review) => decide(review, event.decisions, event.told));
     case "edited":
-      return changeFile(reviews, event.txn, event.uri, (file) => ({
-        ...file,
-        edited: event.text === shownText({ ...file, edited: null }) ? null : event.text,
-      }));
+      return changeFile(reviews, event.txn, event.uri, (file) => edit(file, event.text));
     case "content":
       return changeFile(reviews, event.txn, event.uri, (file) => ({
         ...file,
@@ -122,12 +120,27 @@ function restate(hunk: ReviewHunk, states: ReadonlyMap<string, HunkState>): Revi
 }
 
 function decide(review: Review, decisions: readonly EditDecision[], told: EditResolved): Review {
-  const files = review.files.map((file) => ({
-    ...file,
-    hunks: file.hunks.map((hunk) => decideHunk(file, hunk, decisions)),
-  }));
+  const files = review.files.map((file) => decideFile(file, decisions));
   const state = review.leftOpen && told.state === "proposed" ? review.state : told.state;
   return { ...review, files, revision: told.revision, state };
+}
+
+/** The right side as the user left it; as proposed when only line ends differ. */
+function edit(file: ReviewFile, text: string): ReviewFile {
+  const proposed = proposedText(file);
+  return { ...file, edited: sameText(text, proposed) ? null : restoreEnds(text, proposed) };
+}
+
+/** What is rejected leaves the text that the user edited too. */
+function decideFile(file: ReviewFile, decisions: readonly EditDecision[]): ReviewFile {
+  const hunks = file.hunks.map((hunk) => decideHunk(file, hunk, decisions));
+  if (file.edited === null) return { ...file, hunks };
+  const about = decisions.filter((one) => one.uri == null || one.uri === file.uri);
+  const whole = about.findLast((one) => one.hunk == null);
+  if (whole !== undefined) return { ...file, hunks, edited: whole.editedText ?? null };
+  const rejected = about.filter((one) => one.verdict === "reject");
+  const text = rejected.reduce((now, one) => withoutHunk({ ...file, edited: now }, one.hunk ?? ""), file.edited);
+  return edit({ ...file, hunks }, text);
 }
 
 /** The last decision that means this hunk; without a uri it means everything, without a hunk the whole file. */

@@ -68,8 +68,6 @@ export async function several(w) {
   await w.page.keyboard.type("mine = 1\n");
   await w.lens("Accept with your changes").waitFor();
   await w.row("a.py").getByText("changed by you").waitFor();
-  await w.press("Control+s");
-  await w.page.locator(".tab.dirty").waitFor({ state: "detached" });
   await w.press("Alt+Shift+y");
   await w.inDiff("b.py (proposed, new)", "b = 1");
   await w.press("Alt+Shift+y");
@@ -83,6 +81,66 @@ export async function several(w) {
   await w.tab("c.py").waitFor({ state: "detached" });
   await w.command("Agent: Open chat");
   await (await w.chat()).locator(".message", { hasText: "Done" }).waitFor();
+}
+
+/**
+ * One single change of the right side each, another in each file, and accepted in another way each: what stands there
+ * is what is written. Closing asks nothing, and what was typed is there again.
+ */
+export async function exact(w) {
+  const chat = await w.ask("Change them all");
+  const at = async (name) => {
+    await w.tab(`${name} (proposed)`).click();
+    await w.inDiff(`${name} (proposed)`, "ONE");
+    await w.right.locator(".view-line", { hasText: "ONE" }).click();
+    await w.press("Home");
+  };
+  const letter = async () => {
+    await w.page.keyboard.type("x");
+    await w.right.locator(".view-line", { hasText: "xONE" }).waitFor();
+  };
+
+  await at("1.txt");
+  await w.press("Control+Shift+k"); // the line ONE
+  await w.lens("Accept with your changes").click();
+
+  await at("2.txt");
+  await w.page.locator(".monaco-diff-editor .gutterItem [aria-label*=Revert]").first().click();
+  await w.right.locator(".view-line", { hasText: "one" }).waitFor();
+  await w.right.locator(".view-line", { hasText: "FIVE" }).click();
+  await w.press("Alt+Shift+y");
+
+  await at("3.txt");
+  await letter();
+  await chat.getByRole("button", { name: "Accept all" }).click();
+
+  await at("4.txt"); // hunk by hunk: the first with a letter, the second not at all
+  await letter();
+  await w.press("Alt+y");
+  await w.note("Accepted · 1 of 2").waitFor();
+  await w.press("Alt+n");
+
+  await at("5.txt");
+  await letter();
+  await w.command(`Focus on ${PROPOSED} View`);
+  await w.row("5.txt").hover();
+  await w.row("5.txt").getByRole("button", { name: /^Accept file/ }).click();
+
+  await at("6.txt");
+  await letter();
+  await w.page.locator(".tab.dirty").waitFor({ state: "detached" });
+  await w.press("Control+w");
+  await w.tab("6.txt (proposed)").waitFor({ state: "detached" });
+  assert.equal(await w.page.locator(".monaco-dialog-box").count(), 0);
+  await w.press("Control+Alt+r");
+  await w.inDiff("6.txt (proposed)", "xONE");
+  await w.command("Agent: Accept all proposed edits");
+  await w.tab("6.txt (proposed)").waitFor({ state: "detached" });
+
+  await w.command("Agent: Open chat");
+  await (await w.chat()).locator(".message", { hasText: "Done" }).waitFor();
+  assert.equal(await w.page.locator(".monaco-dialog-box").count(), 0);
+  assert.equal(await w.page.locator(".tab.dirty").count(), 0);
 }
 
 /** Edits of a turn are listed as they are made and asked about when it ends; begun by a quick fix. */
@@ -121,7 +179,7 @@ export async function conflict(w, place) {
   await w.command("Agent: Accept all proposed edits");
   await w.toast("was not applied").getByText("Merge").click();
   await w.page.locator(".merge-editor").waitFor();
-  // VS Code saves by itself, a while after something was typed.
+  await w.command("File: Save All Files");
   await w.until(() => readFileSync(`${place}/workspace/dates.py`, "utf8").includes(", time"));
 }
 
