@@ -142,6 +142,16 @@ class Documents:
                 )
         return None
 
+    async def check_free(self, *paths: str) -> None:
+        """Pass when the editor holds none of the files in a way that it could not be told of a change.
+
+        Raises:
+            EditRefused: `occupied`.
+        """
+        for path in paths:
+            if (why := await self.editor.occupied(path)) is not None:
+                raise EditRefused(why, reason="occupied")
+
     # ---- what the model knows ----------------------------------------------------------------------------------
 
     def forget(self) -> None:

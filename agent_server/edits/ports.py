@@ -67,6 +67,13 @@ class Editor(Protocol):
         """
         ...
 
+    async def occupied(self, path: str) -> str | None:
+        """Why a file must not be changed beneath the editor, as a sentence: it has it open, but not as text.
+
+        Such as a notebook, which may have unsaved cells and would overwrite the file. None: nothing is known of that.
+        """
+        ...
+
     async def save(self, path: str) -> bool:
         """Ask the editor to save the document; False when it cannot be asked or did not."""
         ...
@@ -146,6 +153,11 @@ class NoEditor:
         """Never reached: nothing is open."""
         del txn, label
         return Applied("failed", None, reason=f"{change.path} is not open in an editor")
+
+    async def occupied(self, path: str) -> str | None:
+        """Always None."""
+        del path
+        return None
 
     async def save(self, path: str) -> bool:
         """Nothing to save."""

@@ -33,7 +33,7 @@ async def propose_edit(documents: Documents, path: str, edits: Sequence[Replacem
     """Replacements in one existing file, all against its text now; the file need not have been read.
 
     Raises:
-        EditRefused: the reasons of `Documents.peek`, of `match.replace`, `no_change`, or `unencodable`.
+        EditRefused: the reasons of `Documents.peek`, of `match.replace`, `no_change`, `occupied`, or `unencodable`.
     """
     if not edits:
         raise EditRefused(f"{path}: no edits were given", reason="no_change")
@@ -44,12 +44,13 @@ async def propose_patch(documents: Documents, path: str, chunks: Sequence[Chunk]
     """The chunks of a patch in one existing file, all against its text now.
 
     Raises:
-        EditRefused: the reasons of `Documents.peek`, of `chunks.apply_chunks`, `no_change`, or `unencodable`.
+        EditRefused: the reasons of `Documents.peek`, of `chunks.apply_chunks`, `no_change`, `occupied`, or `unencodable`.
     """
     return await _made(documents, path, lambda text: apply_chunks(text, chunks))
 
 
 async def _made(documents: Documents, path: str, make: Callable[[str], str]) -> FileChange:
+    await documents.check_free(path)
     document = await documents.view(path)
     try:
         new_text = await to_thread.run_sync(make, document.text)
@@ -62,10 +63,11 @@ async def propose_write(documents: Documents, path: str, content: str) -> FileCh
     """The whole new text of a file; one that exists must be known to the model as it is. Line ends and BOM stay.
 
     Raises:
-        EditRefused: the reasons of `Documents.peek`, `not_read`, `stale`, `no_change`, or `unencodable`.
+        EditRefused: the reasons of `Documents.peek`, `not_read`, `stale`, `no_change`, `occupied`, or `unencodable`.
     """
     if not await documents.is_there(path):
         return await propose_create(documents, path, content)
+    await documents.check_free(path)
     document = await documents.view(path)
     await documents.check_known(document)
     new_text = await to_thread.run_sync(keep_endings, document.text, content.removeprefix("\ufeff"))
@@ -76,8 +78,9 @@ async def propose_create(documents: Documents, path: str, content: str) -> FileC
     """A new file.
 
     Raises:
-        EditRefused: `exists`.
+        EditRefused: `exists`, `occupied`.
     """
+    await documents.check_free(path)
     if await documents.is_there(path):
         raise EditRefused(f"{path} exists already", reason="exists")
     return FileChange(path, "create", None, content, await to_thread.run_sync(hunks, "", content))
@@ -87,8 +90,9 @@ async def propose_delete(documents: Documents, path: str) -> FileChange:
     """The removal of a text file.
 
     Raises:
-        EditRefused: the reasons of `Documents.peek`.
+        EditRefused: the reasons of `Documents.peek`, `occupied`.
     """
+    await documents.check_free(path)
     document = await documents.view(path)
     return FileChange(
         document.path, "delete", document.text, None,
@@ -102,8 +106,9 @@ async def propose_rename(
     """A text file under a new name, with an edit of it made on the way.
 
     Raises:
-        EditRefused: `exists` for the new name, `symlink`, the reasons of `Documents.peek`.
+        EditRefused: `exists` for the new name, `symlink`, `occupied`, the reasons of `Documents.peek`.
     """
+    await documents.check_free(path, new_path)
     if await documents.is_there(new_path):
         raise EditRefused(f"{new_path} exists already", reason="exists")
     if await to_thread.run_sync(os.path.islink, path):

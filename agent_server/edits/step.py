@@ -70,6 +70,7 @@ class Stepper:
         if fitted.document is not None and fitted.document.source == "editor":
             return await self._in_editor(change)
         try:
+            await self._check_free(change)
             if change.kind == "rename" and await self._is_open(change.path):
                 return await self._in_editor(change)
             if await self._is_open(change.path):
@@ -89,6 +90,11 @@ class Stepper:
     async def _is_open(self, path: str) -> bool:
         with anyio.fail_after(EDITOR_LIMIT_S):
             return await self._documents.in_editor(path) is not None
+
+    async def _check_free(self, change: FileChange) -> None:
+        with anyio.fail_after(EDITOR_LIMIT_S):
+            paths = (change.path, change.old_path or change.path)
+            await self._documents.check_free(*dict.fromkeys(paths))
 
     # ---- on disk -----------------------------------------------------------------------------------------------
 

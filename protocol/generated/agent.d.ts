@@ -291,6 +291,8 @@ export interface EditorFile {
   readonly uri: string;
   /** It has changes that are not saved. */
   readonly dirty?: boolean;
+  /** How: other than as text it has no document of LSP, and the server proposes and writes no edit of it. `custom`: an editor of its own that does not show its text, such as one for pictures or bytes. */
+  readonly kind?: "text" | "notebook" | "custom";
 }
 
 /** In tabs or windows; not what only a plugin holds open. */
@@ -813,4 +815,4 @@ export interface Commands {
   "agent.setModel": { argument: SetModelCommand; result: null };
 }
 
-export type SchemaHash = "4a233e75ce69c202";
+export type SchemaHash = "8815904a0ca20083";

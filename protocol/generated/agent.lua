@@ -201,6 +201,7 @@
 ---@class agent.protocol.EditorFile
 ---@field uri string
 ---@field dirty? boolean It has changes that are not saved.
+---@field kind? "text" | "notebook" | "custom" How: other than as text it has no document of LSP, and the server proposes and writes no edit of it. `custom`: an editor of its own that does not show its text, such as one for pictures or bytes.
 
 --- In tabs or windows; not what only a plugin holds open.
 ---@class agent.protocol.EditorFiles

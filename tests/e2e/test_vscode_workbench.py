@@ -183,6 +183,32 @@ def test_what_stands_on_the_right_side_is_what_is_written_and_told(lab: Lab) -> 
     ]
 
 
+CELLS = '{"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["one"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}\n'
+
+
+def test_a_notebook_is_not_written_beneath_its_editor(lab: Lab) -> None:
+    begin, end = "*** Begin Patch\n", "*** End Patch\n"
+    patches = [
+        f"{begin}*** Delete File: x.ipynb\n{end}",
+        f"{begin}*** Update File: x.ipynb\n*** Move to: y.ipynb\n{end}",
+    ]
+    change = _edit("x.ipynb", "one", "two")
+    refused = {"expect": "open as a notebook"}
+    calls = [change, *({"calls": [{"name": "patch", "arguments": {"patch": p}}]} for p in patches)]
+    script = [
+        calls[0],
+        *(refused | call for call in calls[1:]),
+        refused | {"text": "It is open."},
+        change,
+        refused | {"text": "It was opened."},
+    ]
+
+    workspace = lab.play("review.notebook", script, files={"x.ipynb": CELLS})
+
+    assert (workspace / "x.ipynb").read_text() == CELLS
+    assert not (workspace / "y.ipynb").exists()
+
+
 def _edits(path: str, edits: Sequence[tuple[str, str]]) -> dict[str, Any]:
     texts = [{"old_text": old, "new_text": new} for old, new in edits]
     return {"calls": [{"name": "edit", "arguments": {"path": path, "edits": texts}}]}

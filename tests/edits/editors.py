@@ -11,6 +11,8 @@ class HonestEditor:
 
     def __init__(self, **texts: str) -> None:
         self.open: dict[str, Snapshot] = {}
+        self.occupies: dict[str, str] = {}
+        """What it has open that is no text, and the sentence about it."""
         self.calls: list[FileChange] = []
         self.before: Callable[[FileChange], Awaitable[None]] | None = None
         """Something that happens between the question and the answer, once."""
@@ -43,6 +45,9 @@ class HonestEditor:
         version = None if now.version is None else now.version + 1
         self.show(change.path, change.new_text, version)
         return Applied("applied", change.new_text, version)
+
+    async def occupied(self, path: str) -> str | None:
+        return self.occupies.get(path)
 
     async def save(self, path: str) -> bool:
         return path in self.open

@@ -74,6 +74,11 @@ class AcpEditor:
         refusal = await self._write(change.path, change.new_text)
         return await self._verify(change, refusal)
 
+    async def occupied(self, path: str) -> str | None:
+        """Never: ACP has no word for what a client has open."""
+        del path
+        return None
+
     async def save(self, path: str) -> bool:
         """Never: writing a file over ACP is all there is, and whether it saves is the client's."""
         del path

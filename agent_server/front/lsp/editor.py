@@ -20,6 +20,7 @@ from agent_server.front.lsp.capabilities import Stock
 from agent_server.front.lsp.documents import Document, Documents
 from agent_server.front.lsp.edit_objects import Said, edit_object, read_answer, reason_of
 from agent_server.front.lsp.editor_files import FileRequest, arrive, judge
+from agent_server.front.lsp.occupied import why_occupied
 from agent_server.front.lsp.reloading import Reloading
 from agent_server.front.params import as_object
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
@@ -122,6 +123,12 @@ class LspEditor:
         answer = await self._answer("agent/editor/save", {"uri": document.uri})
         saved = as_object(answer)
         return saved is not None and saved.get("saved") is True
+
+    async def occupied(self, path: str) -> str | None:
+        """Ask, where the client can be asked, what it has open that is no text."""
+        if self._documents().at(path) is not None or not self._seat.capabilities.open_files:
+            return None
+        return why_occupied(await self._answer("agent/editor/openFiles", {}), path)
 
     async def refresh(self) -> tuple[Refreshed, ...]:
         """Ask for a reload of the documents whose files were changed, where the client can be asked."""

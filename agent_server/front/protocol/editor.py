@@ -68,6 +68,9 @@ class EditorFile(Wire):
     uri: str
     dirty: bool = False
     """It has changes that are not saved."""
+    kind: Literal["text", "notebook", "custom"] = "text"
+    """How: other than as text it has no document of LSP, and the server proposes and writes no edit of it. `custom`: an
+    editor of its own that does not show its text, such as one for pictures or bytes."""
 
 
 class EditorFiles(Wire):

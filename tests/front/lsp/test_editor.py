@@ -443,3 +443,33 @@ async def test_a_save_is_asked_for_only_where_the_client_can() -> None:
 
 
 ZERO = types.Range(types.Position(0, 0), types.Position(0, 0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "dirty", "said"),
+    [
+        ("notebook", True, "is open as a notebook, with unsaved changes"),
+        ("notebook", False, "is open as a notebook:"),
+        ("custom", True, "is open in an editor that does not show its text"),
+        ("text", True, None),
+        (None, False, None),
+    ],
+)
+async def test_a_file_that_is_open_as_something_else_than_text_is_named(
+    kind: str | None, dirty: bool, said: str | None
+) -> None:
+    fake = FakeEditor("one\n", own=Capabilities(open_files=True))
+    file = {"uri": "file:///w/x.ipynb", "dirty": dirty} | ({} if kind is None else {"kind": kind})
+    fake.behave = lambda method, params: {"files": [file]}
+
+    why = await fake.subject.occupied("/w/x.ipynb")
+
+    assert (why is None) if said is None else (why is not None and said in why)
+    assert await fake.subject.occupied("/w/other.txt") is None
+
+
+async def test_a_client_that_cannot_be_asked_occupies_nothing() -> None:
+    fake = FakeEditor("one\n")
+
+    assert await fake.subject.occupied("/w/x.ipynb") is None
+    assert fake.asked == []

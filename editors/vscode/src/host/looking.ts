@@ -1,7 +1,7 @@
 /** What the server asks about the editor itself: where the person is, and what they have open. */
 
 import * as vscode from "vscode";
-import type { EditorFiles, EditorSelection } from "../protocol/messages";
+import type { EditorFile, EditorFiles, EditorSelection } from "../protocol/messages";
 
 /** The text editor that was used last: the chat's own input is none. */
 export function lastEditor(): vscode.TextEditor | undefined {
@@ -22,15 +22,24 @@ export async function selectionNow(): Promise<EditorSelection> {
   };
 }
 
-/** The files in tabs, each once. */
+/**
+ * The files in tabs, each once, and notebooks that are open without one. What holds a file as something else than text
+ * comes last, so that it counts where both do.
+ */
 export async function openFiles(): Promise<EditorFiles> {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const files = new Map(
-    tabs.flatMap((tab) =>
-      tab.input instanceof vscode.TabInputText && tab.input.uri.scheme === "file"
-        ? [[tab.input.uri.toString(), tab.isDirty] as const]
-        : [],
-    ),
-  );
-  return { files: [...files].map(([uri, dirty]) => ({ uri, dirty })) };
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs.flatMap(fileOf));
+  const notebooks = vscode.workspace.notebookDocuments.map((one) => fileAt(one.uri, one.isDirty, "notebook"));
+  const found = [...tabs, ...notebooks.flat()];
+  const inOrder = [...found.filter(({ kind }) => kind === "text"), ...found.filter(({ kind }) => kind !== "text")];
+  return { files: [...new Map(inOrder.map((file) => [file.uri, file])).values()] };
+}
+
+function fileOf({ input, isDirty }: vscode.Tab): EditorFile[] {
+  if (input instanceof vscode.TabInputText) return fileAt(input.uri, isDirty, "text");
+  if (input instanceof vscode.TabInputNotebook) return fileAt(input.uri, isDirty, "notebook");
+  return input instanceof vscode.TabInputCustom ? fileAt(input.uri, isDirty, "custom") : [];
+}
+
+function fileAt(uri: vscode.Uri, dirty: boolean, kind: EditorFile["kind"] & string): EditorFile[] {
+  return uri.scheme === "file" ? [{ uri: uri.toString(), dirty, kind }] : [];
 }

@@ -26,7 +26,7 @@ import type {
 } from "./acp";
 
 export const PROTOCOL_VERSION = 1;
-export const SCHEMA_HASH = "4a233e75ce69c202";
+export const SCHEMA_HASH = "8815904a0ca20083";
 
 /** Compare the document with `baseHash`; when equal apply as one undo step, and do not save.
 
@@ -318,6 +318,9 @@ export interface EditorFile {
   readonly uri: string;
   /** It has changes that are not saved. */
   readonly dirty?: boolean;
+  /** How: other than as text it has no document of LSP, and the server proposes and writes no edit of it. `custom`: an
+editor of its own that does not show its text, such as one for pictures or bytes. */
+  readonly kind?: "text" | "notebook" | "custom";
 }
 
 /** In tabs or windows; not what only a plugin holds open. */

@@ -143,6 +143,31 @@ export async function exact(w) {
   assert.equal(await w.page.locator(".tab.dirty").count(), 0);
 }
 
+async function openNotebook(w, name) {
+  await w.press("Control+p");
+  await w.type(name);
+  await w.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
+  await w.press("Enter");
+  await w.page.locator(".notebookOverlay .monaco-list-row").first().waitFor();
+}
+
+/** A notebook is not changed beneath its editor: not proposed while it is open, not written when it was opened since. */
+export async function notebook(w) {
+  await openNotebook(w, "x.ipynb");
+  const chat = await w.ask("Change the notebook");
+  await chat.locator(".message", { hasText: "It is open" }).waitFor();
+  await w.tab("x.ipynb").click();
+  await w.press("Control+w");
+  await w.tab("x.ipynb").waitFor({ state: "detached" });
+  await w.ask("Now that it is closed");
+  await w.tab("x.ipynb (proposed)").waitFor();
+  await openNotebook(w, "x.ipynb");
+  await w.tab("x.ipynb (proposed)").click();
+  await w.command("Agent: Accept all proposed edits");
+  await w.command("Agent: Open chat");
+  await (await w.chat()).locator(".message", { hasText: "It was opened" }).waitFor();
+}
+
 /** Edits of a turn are listed as they are made and asked about when it ends; begun by a quick fix. */
 export async function staged(w, place) {
   await w.openFile("broken.json");
