@@ -20,6 +20,7 @@ import { Previews } from "./host/previews";
 import { Doctor } from "./host/programs";
 import { ProposalTree } from "./host/proposalTree";
 import { BASE, PROPOSAL, ProposedFiles } from "./host/proposedFiles";
+import { reloadDocuments } from "./host/reloading";
 import { Reviewing } from "./host/reviewing";
 import { Reviews } from "./host/reviews";
 import { RightSides } from "./host/rightSides";
@@ -38,6 +39,7 @@ export function activate(context: vscode.ExtensionContext): void {
     client.asked("agent/ask", (request, token) => permissions.askModel(request, token));
     client.asked("agent/edit/apply", applyEdit);
     client.asked("agent/editor/save", saveDocument);
+    client.asked("agent/editor/reload", reloadDocuments);
     client.asked("agent/editor/diagnostics", diagnosticsOf);
     client.asked("agent/editor/selection", selectionNow);
     client.asked("agent/editor/openFiles", openFiles);

@@ -18,14 +18,16 @@ import type {
 } from "../protocol/messages";
 import { PROTOCOL_VERSION } from "../protocol/messages";
 
+const FILES = { files: true };
+
 const CAPABILITIES: ClientCapabilities = {
   version: PROTOCOL_VERSION,
   sessionUpdate: true,
   updatesPerSecond: 30,
   permission: true,
   ask: true,
-  edit: { proposed: true, apply: true },
-  editor: { save: true, diagnostics: true, selection: true, openFiles: true, openDiff: true },
+  edit: { proposed: true, apply: true, ...FILES },
+  editor: { save: true, diagnostics: true, selection: true, openFiles: true, openDiff: true, reload: true },
 };
 
 /**
