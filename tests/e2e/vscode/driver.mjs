@@ -15,12 +15,12 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 await browser.close();
 
-async function play({ story, url, place, screen }) {
+async function play({ story, url, place, screen, minutes }) {
   const [file, name] = story.split(".");
   const stories = await import(`./stories/${file}.mjs`);
   const workbench = await browser.workbench(screen);
   try {
-    await Promise.race([workbench.open(url).then(() => stories[name](workbench, place)), tooLong()]);
+    await Promise.race([workbench.open(url).then(() => stories[name](workbench, place)), tooLong(minutes)]);
     return null;
   } catch (error) {
     await workbench.shot(`${place}/failed.png`).catch(() => undefined);
@@ -32,7 +32,8 @@ async function play({ story, url, place, screen }) {
   }
 }
 
-async function tooLong() {
-  await new Promise((resolve) => setTimeout(resolve, STORY_MS).unref());
-  throw new Error(`the story took longer than ${STORY_MS / 1000} s`);
+async function tooLong(minutes) {
+  const most = minutes === null ? STORY_MS : minutes * 60_000;
+  await new Promise((resolve) => setTimeout(resolve, most).unref());
+  throw new Error(`the story took longer than ${most / 1000} s`);
 }

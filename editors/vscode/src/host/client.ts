@@ -18,15 +18,13 @@ import type {
 } from "../protocol/messages";
 import { PROTOCOL_VERSION } from "../protocol/messages";
 
-const FILES = { files: true };
-
 const CAPABILITIES: ClientCapabilities = {
   version: PROTOCOL_VERSION,
   sessionUpdate: true,
   updatesPerSecond: 30,
   permission: true,
   ask: true,
-  edit: { proposed: true, apply: true, ...FILES },
+  edit: { proposed: true, apply: true, files: true },
   editor: { save: true, diagnostics: true, selection: true, openFiles: true, openDiff: true, reload: true },
 };
 

@@ -17,15 +17,13 @@ export function contentHash(text: string): string {
   return `sha256:${createHash("sha256").update(text, "utf8").digest("hex")}`;
 }
 
-type Wanted = ApplyEdit & { readonly kind?: "edit" | "create" | "delete" | "rename"; readonly newUri?: string | null };
-
 /** The document of a file, where one is open. */
 function documentAt(uri: vscode.Uri): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
 }
 
 /** Compare, apply as one step; only a created file is saved. VS Code refuses when the document moves in between. */
-export async function applyEdit(wanted: Wanted): Promise<EditApplied> {
+export async function applyEdit(wanted: ApplyEdit): Promise<EditApplied> {
   const uri = vscode.Uri.parse(wanted.uri);
   const document = documentAt(uri);
   if (document === undefined) return { outcome: "failed", reason: "the document is not open" };
@@ -59,7 +57,7 @@ function moved(document: vscode.TextDocument): EditApplied {
 }
 
 /** The text into the document of a file that is not there, and the file. */
-async function create(wanted: Wanted, document: vscode.TextDocument): Promise<EditApplied> {
+async function create(wanted: ApplyEdit, document: vscode.TextDocument): Promise<EditApplied> {
   if (!(await vscode.workspace.applyEdit(textEdit(wanted)))) return moved(document);
   if (!(await document.save()) || !(await isThere(document.uri))) {
     // VS Code does not save what is not dirty, such as an empty text.
@@ -96,7 +94,7 @@ async function closeTabs(uri: vscode.Uri): Promise<void> {
 }
 
 /** The file moves, and the document with it; what was unsaved of it still is. */
-async function rename(wanted: Wanted, document: vscode.TextDocument): Promise<EditApplied> {
+async function rename(wanted: ApplyEdit, document: vscode.TextDocument): Promise<EditApplied> {
   if (wanted.newUri == null) return now("failed", document, "no new name was given");
   const target = vscode.Uri.parse(wanted.newUri);
   const edit = textEdit(wanted);
