@@ -128,7 +128,7 @@ class Sequence:
                 await self._type(path)
             case "keys":
                 await self._show(path)
-                await self._keys(f"k{self._next()} ")
+                await self._keys(path, f"k{self._next()} ")
             case "undo":
                 await self._show(path)
                 await self._host('await vscode.commands.executeCommand("undo");')
@@ -161,12 +161,12 @@ class Sequence:
         """
         await self._host(code, str(path), at, self.random.choice(["x", "typed\n"]) + str(self._next()))
 
-    async def _keys(self, text: str) -> None:
+    async def _keys(self, path: Path, text: str) -> None:
         (self.place / "keys.new").write_text(text)
         (self.place / "keys.new").rename(self.place / "keys")
 
         async def typed() -> bool:
-            return not (self.place / "keys").exists()
+            return text in (await self._text(path) or "")
 
         await self._until(typed, "the keys are typed")
 
@@ -252,21 +252,24 @@ class Sequence:
         edited: dict[str, str] = {}
         way = self.random.choice(["all", "all", "hunks", "edited", "edited hunks", "reject"])
         self.log.append(f"decide: {way}")
+        seen: set[str] = set()
         with anyio.fail_after(WAIT_S):
             while len(self.model.exchanges) < done:
                 await self._host('await vscode.commands.executeCommand("agent.review");')
-                if not await self._host(IN_FRONT):
+                name = await self._host(IN_FRONT)
+                if name is None:
                     await anyio.sleep(0.02)
                     continue
-                if way.startswith("edited"):
-                    path, text = await self._host(EDIT_RIGHT, self.random.random(), f"mine {self._next()}\n")
-                    if way == "edited" and path:
-                        edited[path] = text
-                command = {"reject": "agent.rejectFile"}.get(way, "agent.acceptFile")
+                if way.startswith("edited") and name not in seen:
+                    seen.add(name)
+                    made = await self._host(EDIT_RIGHT, name, self.random.random(), f"mine {self._next()}\n")
+                    self.log.append(f"right side: {made}")
+                    if made is not None and way == "edited":
+                        edited[made[0]] = made[1]
+                verdict = "reject" if way == "reject" else "accept"
                 if way.endswith("hunks"):
-                    command = self.random.choice(["agent.acceptHunk", "agent.rejectHunk"])
-                await self._host("await vscode.commands.executeCommand(a0);", command)
-                way = {"edited hunks": "hunks"}.get(way, way)
+                    verdict = self.random.choice(["accept", "reject"])
+                await self._host(DECIDE, name, verdict, way.endswith("hunks"))
         return edited
 
     # ---- the oracle ------------------------------------------------------------------------------
@@ -316,18 +319,26 @@ class Sequence:
 
 IN_FRONT = """
 const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-return tab instanceof vscode.TabInputTextDiff && tab.modified.scheme === "agent-proposal";
+const isDiff = tab instanceof vscode.TabInputTextDiff && tab.modified.scheme === "agent-proposal";
+return isDiff ? tab.modified.toString() : null;
 """
 EDIT_RIGHT = """
-const editor = vscode.window.activeTextEditor;
-if (editor?.document.uri.scheme !== "agent-proposal" || editor.document.getText() === "") return [null, null];
-const line = Math.floor(a0 * editor.document.lineCount);
-const done = await editor.edit((edit) => {
-  if (a0 < 0.3) edit.delete(editor.document.lineAt(line).rangeIncludingLineBreak);
-  else if (a0 < 0.6) edit.insert(new vscode.Position(line, 0), a1);
-  else edit.insert(new vscode.Position(line, 0), "m");
-});
-return done ? [editor.document.uri.fsPath, editor.document.getText()] : [null, null];
+const editor = vscode.window.visibleTextEditors.find((one) => one.document.uri.toString() === a0);
+if (editor === undefined || editor.document.getText() === "") return null;
+const line = Math.floor(a1 * editor.document.lineCount);
+const edit = new vscode.WorkspaceEdit();
+if (a1 < 0.3) edit.delete(editor.document.uri, editor.document.lineAt(line).rangeIncludingLineBreak);
+else edit.insert(editor.document.uri, new vscode.Position(line, 0), a1 < 0.6 ? a2 : "m");
+const done = await vscode.workspace.applyEdit(edit);
+return done ? [editor.document.uri.fsPath, editor.document.getText()] : null;
+"""
+DECIDE = """
+const uri = vscode.Uri.parse(a0);
+const lenses = a2 ? await vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri) : [];
+const lens = lenses.find((one) => one.command?.command === `agent.${a1}Hunk`);
+const file = { txn: uri.query, uri: uri.with({ scheme: "file", query: "" }).toString() };
+if (lens !== undefined) await vscode.commands.executeCommand(lens.command.command, ...lens.command.arguments);
+else await vscode.commands.executeCommand(`agent.${a1}File`, file);
 """
 
 
