@@ -44,7 +44,8 @@ async def propose_patch(documents: Documents, path: str, chunks: Sequence[Chunk]
     """The chunks of a patch in one existing file, all against its text now.
 
     Raises:
-        EditRefused: the reasons of `Documents.peek`, of `chunks.apply_chunks`, `no_change`, `occupied`, or `unencodable`.
+        EditRefused: the reasons of `Documents.peek`, of `chunks.apply_chunks`, `no_change`, `occupied`, or
+            `unencodable`.
     """
     return await _made(documents, path, lambda text: apply_chunks(text, chunks))
 

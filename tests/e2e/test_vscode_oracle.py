@@ -59,4 +59,7 @@ async def _opened(lab: Lab, folder: object) -> None:
             await anyio.sleep(0.1)
 
 
-FOLDER = 'return vscode.extensions.getExtension("agent-server.agent-server")?.isActive ? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath : null;'
+FOLDER = """
+const agent = vscode.extensions.getExtension("agent-server.agent-server");
+return agent?.isActive ? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath : null;
+"""

@@ -183,7 +183,10 @@ def test_what_stands_on_the_right_side_is_what_is_written_and_told(lab: Lab) -> 
     ]
 
 
-CELLS = '{"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["one"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}\n'
+CELLS = (
+    '{"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["one"]}], '
+    '"metadata": {}, "nbformat": 4, "nbformat_minor": 2}\n'
+)
 
 
 def test_a_notebook_is_not_written_beneath_its_editor(lab: Lab) -> None:

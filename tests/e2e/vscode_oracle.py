@@ -28,9 +28,9 @@ SHOWN = """
 const open = vscode.workspace.textDocuments.filter((one) => one.uri.scheme === "file" && !one.isClosed);
 return Object.fromEntries(open.map((one) => [one.uri.fsPath, [one.getText(), one.isDirty]]));
 """
-RIGHT = """
-const sides = vscode.workspace.textDocuments.filter((one) => one.uri.scheme === "agent-proposal" && !one.isClosed);
-return sides.map((one) => [one.uri.fsPath, one.getText(), one.uri.toString()]);
+SAVE = """
+const one = vscode.workspace.textDocuments.find((document) => document.uri.fsPath === a0);
+if (one !== undefined) await one.save();
 """
 
 
@@ -103,11 +103,11 @@ class Sequence:
         shown = (await self._documents()).get(str(path))
         if shown is not None:
             return shown[0]
-        return path.read_text() if path.exists() else None
+        return _on_disk(path)
 
     async def _until(self, holds: Callable[[], Awaitable[bool]], what: str) -> None:
         with anyio.move_on_after(WAIT_S):
-            while not await holds():
+            while not await holds():  # noqa: ASYNC110 - nothing tells when VS Code is done
                 await anyio.sleep(0.02)
             return
         raise AssertionError(f"not so after {WAIT_S} s: {what}")
@@ -133,10 +133,7 @@ class Sequence:
                 await self._show(path)
                 await self._host('await vscode.commands.executeCommand("undo");')
             case "save":
-                await self._host(
-                    "const one = vscode.workspace.textDocuments.find((d) => d.uri.fsPath === a0); if (one) await one.save();",
-                    str(path),
-                )
+                await self._host(SAVE, str(path))
             case "close":
                 await self._save_and_close(path)
             case _:
@@ -159,7 +156,9 @@ class Sequence:
         const editor = await vscode.window.showTextDocument(vscode.Uri.file(a0), { preview: false });
         await editor.edit((edit) => edit.insert(new vscode.Position(a1, 0), a2));
         """
-        await self._host(code, str(path), at, self.random.choice(["x", "typed\n"]) + str(self._next()))
+        await self._host(
+            code, str(path), at, self.random.choice(["x", "typed\n"]) + str(self._next())
+        )
 
     async def _keys(self, path: Path, text: str) -> None:
         (self.place / "keys.new").write_text(text)
@@ -184,8 +183,8 @@ class Sequence:
         shown = (await self._documents()).get(str(path))
         if shown is not None and shown[1]:
             return
-        wanted = f"disk {self._next()}\n{path.read_text()}"
-        path.write_text(wanted)
+        wanted = f"disk {self._next()}\n{_on_disk(path)}"
+        await to_thread.run_sync(path.write_text, wanted)
 
         async def seen() -> bool:
             now = (await self._documents()).get(str(path))
@@ -226,13 +225,23 @@ class Sequence:
             case "delete":
                 return _patch(f"*** Delete File: {path.name}\n")
             case "rename":
-                return _patch(f"*** Update File: {path.name}\n*** Move to: {self.seed}-r{self._next()}.txt\n")
+                return _patch(
+                    f"*** Update File: {path.name}\n*** Move to: {self.seed}-r{self._next()}.txt\n"
+                )
             case "patch":
                 some = self.random.sample(files, min(2, len(files)))
                 return _patch("".join([await self._update(one) for one in some]))
             case _:
-                picked = sorted(self.random.sample(range(len(lines)), min(len(lines), self.random.randint(1, 3))))
-                unique = [lines[at] for at in picked if lines[at] and "\n".join(lines).count(lines[at]) == 1]
+                picked = sorted(
+                    self.random.sample(
+                        range(len(lines)), min(len(lines), self.random.randint(1, 3))
+                    )
+                )
+                unique = [
+                    lines[at]
+                    for at in picked
+                    if lines[at] and "\n".join(lines).count(lines[at]) == 1
+                ]
                 if not unique:
                     return None
                 edits = [{"old_text": old, "new_text": f"edit {self._next()}"} for old in unique]
@@ -262,7 +271,9 @@ class Sequence:
                     continue
                 if way.startswith("edited") and name not in seen:
                     seen.add(name)
-                    made = await self._host(EDIT_RIGHT, name, self.random.random(), f"mine {self._next()}\n")
+                    made = await self._host(
+                        EDIT_RIGHT, name, self.random.random(), f"mine {self._next()}\n"
+                    )
                     self.log.append(f"right side: {made}")
                     if made is not None and way == "edited":
                         edited[made[0]] = made[1]
@@ -274,7 +285,9 @@ class Sequence:
 
     # ---- the oracle ------------------------------------------------------------------------------
 
-    async def _check(self, before: dict[Path, str | None], told: str, edited: dict[str, str]) -> None:
+    async def _check(
+        self, before: dict[Path, str | None], told: str, edited: dict[str, str]
+    ) -> None:
         applied, moved = _applied(told)
         for path, old in before.items():
             now = await self._settled(path)
@@ -292,7 +305,9 @@ class Sequence:
             if path not in before:
                 now = await self._settled(path)
                 assert path.name in told, f"{path.name} is new, and the model was not told"
-                if (source := before.get(path.with_name(moved.get(path.name, path.name)))) is not None:
+                if (
+                    source := before.get(path.with_name(moved.get(path.name, path.name)))
+                ) is not None:
                     expected = patched(source, applied.get(path.name, ""))
                     assert now == expected, f"{path.name} is not what the model was told"
 
@@ -303,7 +318,7 @@ class Sequence:
             shown = (await self._documents()).get(str(path))
             if shown is None or shown[1]:
                 return True
-            return shown[0] == (path.read_text() if path.exists() else None)
+            return shown[0] == _on_disk(path)
 
         await self._until(agrees, f"{path.name} is on disk as it is shown")
         return await self._text(path)
@@ -311,8 +326,12 @@ class Sequence:
     async def _close(self) -> None:
         for path in self._files():
             await self._save_and_close(path)
-        await self._host('await vscode.commands.executeCommand("workbench.action.closeAllEditors");')
-        left = [path for path in await self._documents() if Path(path).name.startswith(f"{self.seed}-")]
+        await self._host(
+            'await vscode.commands.executeCommand("workbench.action.closeAllEditors");'
+        )
+        left = [
+            path for path in await self._documents() if Path(path).name.startswith(f"{self.seed}-")
+        ]
         for path in left:
             self.log.append(f"left: {path}")
 
@@ -340,6 +359,10 @@ const file = { txn: uri.query, uri: uri.with({ scheme: "file", query: "" }).toSt
 if (lens !== undefined) await vscode.commands.executeCommand(lens.command.command, ...lens.command.arguments);
 else await vscode.commands.executeCommand(`agent.${a1}File`, file);
 """
+
+
+def _on_disk(path: Path) -> str | None:
+    return path.read_text() if path.exists() else None
 
 
 def _patch(sections: str) -> Any:
@@ -376,7 +399,9 @@ def _applied(told: str) -> tuple[dict[str, str], dict[str, str]]:
             if not old.startswith("---") and old != name:
                 moved[name], found[old] = old, "gone"
             found.setdefault(name, "")
-        elif name and not skipped and row[:1] in ("@", "+", "-", " ") and not row.startswith("--- "):
+        elif (
+            name and not skipped and row[:1] in ("@", "+", "-", " ") and not row.startswith("--- ")
+        ):
             found[name] += row + "\n"
         at += 1
     return found, moved

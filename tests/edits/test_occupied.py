@@ -43,6 +43,10 @@ def path(tmp_path: Path, editor: HonestEditor) -> str:
     return str(found)
 
 
+def _read(path: str) -> str:
+    return Path(path).read_text()
+
+
 async def _propose(kind: str, documents: Documents, path: str) -> FileChange:
     match kind:
         case "edit":
@@ -67,7 +71,7 @@ async def test_no_change_of_it_is_proposed(kind: str, documents: Documents, path
         await _propose(kind, documents, path)
 
     assert refused.value.reason == "occupied"
-    assert Path(path).read_text() == "one\n"
+    assert _read(path) == "one\n"
 
 
 @pytest.mark.parametrize("kind", ["edit", "delete", "rename from"])
@@ -81,7 +85,7 @@ async def test_nothing_is_written_when_it_was_opened_since(
     (outcome,) = await applying.apply(documents, proposal, accept_all(proposal), Terms("Agent: x"))
 
     assert (outcome.state, outcome.message) == ("failed", WHY)
-    assert Path(path).read_text() == "one\n"
+    assert _read(path) == "one\n"
 
 
 async def test_it_can_be_read(documents: Documents, path: str) -> None:

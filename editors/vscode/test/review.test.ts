@@ -271,15 +271,20 @@ describe("a review", () => {
   });
 
   test("that a stopped server left open can be decided, and nobody waits for it", () => {
-    const told = { sessionId: "s1", txn: "x1", revision: 3, state: "abandoned", files: [] } as const;
-    const left = play(resolved("h1", "reject"), { kind: "lost" }, { kind: "state", told });
+    const hunks = [
+      { id: "h1", state: "rejected" },
+      { id: "h2", state: "pending" },
+    ] as const;
+    const files = [{ uri: URI, state: "abandoned", hunks }] as const;
+    const told = { sessionId: "s1", txn: "x1", revision: 3, state: "abandoned", files } as const;
+    const left = play({ kind: "lost" }, { kind: "state", told });
     const review = (reviews: Reviews) => reviews.get("x1") ?? fail();
 
     expect([isOpen(review(left)), isWaiting(review(left))]).toEqual([true, false]);
-    expect(fileOf(left).hunks.map((one) => one.state)).toEqual(["pending", "pending"]);
+    expect(fileOf(left).hunks.map((one) => one.state)).toEqual(["rejected", "pending"]);
     expect(isOpen(review(play({ kind: "lost" })))).toBe(false);
-    expect(summarise(left, "s1", () => null).edits).toBe(0);
-    const decided = [resolved("h1", "accept", "approved"), { kind: "state", told } as const].reduce(applyReview, left);
+    expect(summarise(left, "s1", () => null).edits).toBe(1);
+    const decided = [resolved("h2", "accept", "approved"), { kind: "state", told } as const].reduce(applyReview, left);
     expect(isOpen(review(decided))).toBe(false);
   });
 

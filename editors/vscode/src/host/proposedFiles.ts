@@ -88,6 +88,7 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.TextDocu
   }
 
   private async find(uri: vscode.Uri) {
+    await this.reviews.known(uri.query);
     const subject = subjectOf(this.reviews, uri);
     const file = subject && (await this.reviews.complete(subject));
     if (file === undefined) throw vscode.FileSystemError.FileNotFound(uri);

@@ -3,11 +3,14 @@
 import * as vscode from "vscode";
 import type { EditDecision, EditReverted, EditStateChanged, ResolveEdit } from "../protocol/messages";
 import type { Reviews as Proposals, Review, ReviewFile } from "../review/model";
-import { isOpen, isWaiting } from "../review/model";
+import { isOpen } from "../review/model";
 import type { ReviewEvent } from "../review/reduce";
 import { applyReview } from "../review/reduce";
 import type { AgentClient } from "./client";
 import { sentence } from "./client";
+
+/** Milliseconds until the server of a reloaded window may have told of an edit. */
+const KNOWN_MS = 20_000;
 
 export interface Subject {
   readonly txn: string;
@@ -39,13 +42,28 @@ export class Reviews implements vscode.Disposable {
     return this.proposals;
   }
 
-  /** Those that a turn waits for, oldest first. */
+  /** Those that can be decided, oldest first: a turn waits for them, or a stopped server left them open. */
   get open(): readonly Review[] {
-    return [...this.proposals.values()].filter(isWaiting);
+    return [...this.proposals.values()].filter(isOpen);
   }
 
   review(txn: string): Review | undefined {
     return this.proposals.get(txn);
+  }
+
+  /** An edit, once it is known: VS Code opens the diffs of a reloaded window before the server has told of them. */
+  async known(txn: string): Promise<Review | undefined> {
+    if (this.review(txn) !== undefined) return this.review(txn);
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        heard.dispose();
+        resolve();
+      };
+      const timer = setTimeout(done, KNOWN_MS);
+      const heard = this.onDidChange(() => this.review(txn) !== undefined && done());
+    });
+    return this.review(txn);
   }
 
   file({ txn, uri }: Subject): ReviewFile | undefined {

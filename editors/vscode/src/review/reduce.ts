@@ -101,8 +101,7 @@ function follow(review: Review, told: EditStateChanged): Review {
       const now = files.get(file.uri);
       const states = new Map((now?.hunks ?? []).map((hunk) => [hunk.id, hunk.state]));
       const message = now?.message ?? file.message;
-      // What was said of hunks is gone with the server that heard it.
-      const state = (hunk: ReviewHunk) => (leftOpen ? { ...hunk, state: "pending" as const } : restate(hunk, states));
+      const state = (hunk: ReviewHunk) => (leftOpen ? recall(hunk, states) : restate(hunk, states));
       return { ...file, message, hunks: file.hunks.map(state) };
     }),
   };
@@ -111,6 +110,12 @@ function follow(review: Review, told: EditStateChanged): Review {
 /** What was decided after all ends as `abandoned` too: its outcome is another edit's. */
 function isUndecided({ review, state }: Review): boolean {
   return review === "ask" && (state === "proposed" || state === "abandoned");
+}
+
+/** What a stopped server had written down of an edit that it left open; what it had not is open again. */
+function recall(hunk: ReviewHunk, states: ReadonlyMap<string, HunkState>): ReviewHunk {
+  const state = states.get(hunk.told.id);
+  return { ...hunk, state: state === "accepted" || state === "rejected" ? state : "pending" };
 }
 
 /** `pending` of the server is not news: the person's own decision counts until the edit moves on. */

@@ -4,7 +4,7 @@ import type { EditDecision, ProposedHunk } from "../protocol/messages";
 import { applyHunks, placeHunks, splitLines } from "./hunks";
 import { followRange, matchLines, sameText } from "./lines";
 import type { HunkState, Review, ReviewFile, ReviewHunk, Reviews } from "./model";
-import { isOpen, isWaiting } from "./model";
+import { isOpen } from "./model";
 
 /** The right side of the diff: the proposal without what was rejected, or what the person made of it. */
 export function shownText(file: ReviewFile): string {
@@ -159,7 +159,7 @@ export function summarise(
   place: (review: Review, file: ReviewFile) => string | null,
 ): ReviewSummary {
   const waiting = [...reviews.values()]
-    .filter((review) => review.sessionId === sessionId && isWaiting(review))
+    .filter((review) => review.sessionId === sessionId && isOpen(review))
     .flatMap((review) => openFiles(review).map((file) => ({ review, file })));
   const files = waiting.map(({ review, file }) => ({ txn: review.txn, uri: file.uri, open: undecided(file) }));
   const outside = waiting.map(({ review, file }) => place(review, file)).filter((words) => words !== null);

@@ -1,4 +1,5 @@
 // The server: killed, and not there.
+import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { noSeriousViolation } from "../workbench.mjs";
 
@@ -17,16 +18,33 @@ export async function killed(w) {
   await chat.locator(".message", { hasText: "Second answer" }).waitFor();
 }
 
-/** A server that is killed while an edit waits: the edit is still there, and can still be decided. */
+/**
+ * An edit waits and a hunk of it is decided; then the window is reloaded, and the server killed: each time the edit is
+ * still there, from the status bar, the chat and its tab, the hunk is decided, and the call has ended.
+ */
 export async function leftOpen(w) {
   await w.ask("Make parse_date accept ISO weeks");
   await w.lens("4 of 4").waitFor();
-  for (const pid of servers()) process.kill(pid, "SIGKILL");
-  await w.toast("was left open when the server stopped").getByText("Review").click();
-  await w.inDiff("dates.py (proposed)", "import re");
-  await w.press("Alt+n");
+  await w.lens("Reject").first().click();
   await w.lens("1 of 4").waitFor({ state: "detached" });
-  await w.press("Alt+Shift+y");
+  await w.page.reload();
+  await w.toast("was left open when the server stopped").waitFor();
+  await w.status(/edit to review/);
+  await w.lens("2 of 4").waitFor(); // the tab that VS Code opens again
+  assert.equal(await w.lens("1 of 4").count(), 0);
+  await w.command("Agent: Open chat");
+  const chat = await w.chat();
+  await chat.locator(".review-bar", { hasText: "3 edits in 1 file" }).waitFor();
+  await chat.locator(".tool.failed", { hasText: "edit" }).waitFor();
+  for (const pid of servers()) process.kill(pid, "SIGKILL");
+  await w.status(/not running/);
+  await w.status(/edit to review/);
+  await w.command("Agent: Review the proposed edits");
+  await w.inDiff("dates.py (proposed)", "ISO_WEEK");
+  assert.equal(await w.lens("1 of 4").count(), 0);
+  await w.lens("Accept").first().click();
+  await w.note("Accepted · 2 of 4").waitFor();
+  await w.command("Agent: Accept all proposed edits");
   await w.command("Focus on Proposed changes View");
   await w.row("applied").waitFor();
 }
