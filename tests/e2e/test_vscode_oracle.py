@@ -36,7 +36,12 @@ async def test_what_the_model_is_told_is_shown_and_on_disk(lab: Lab) -> None:
             await _opened(lab, folder)
             for seed in range(FIRST, FIRST + SEQUENCES):
                 with anyio.fail_after(120):
-                    await Sequence(lab, model, folder, place, seed).run()
+                    sequence = Sequence(lab, model, folder, place, seed)
+                    try:
+                        await sequence.run()
+                    finally:
+                        with (place / "sequences.log").open("a") as log:
+                            log.write("\n".join([f"sequence {seed}", *sequence.log, ""]))
         finally:
             (place / "end").touch()
             (lab.run / "state/config.toml").unlink()

@@ -7,6 +7,7 @@ nothing is unsaved, the file on disk.
 import json
 import random
 import re
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from tests.e2e.vscode_support import Lab
 from tests.fakes.answers import call, say
 from tests.fakes.model_server import ModelServer
 
-STEPS = 4
+STEPS = 2
 """Edits of the model in one sequence, with what the user does between them."""
 WAIT_S = 30.0
 _SECTION = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@$")
@@ -68,6 +69,7 @@ class Sequence:
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         self.made = 0
+        self.begun = time.monotonic()
 
     async def run(self) -> None:
         """All of it. A failure says what was done before."""
@@ -80,6 +82,7 @@ class Sequence:
                     await self._act()
                 await self._edit()
             await self._close()
+            self._say("done")
         except BaseException:
             print(f"sequence {self.seed}:", *self.log, sep="\n  ")  # noqa: T201 - for who reads the failure
             raise
@@ -114,13 +117,16 @@ class Sequence:
 
     # ---- what the user does ----------------------------------------------------------------------
 
+    def _say(self, what: str) -> None:
+        self.log.append(f"{time.monotonic() - self.begun:6.2f} {what}")
+
     async def _act(self) -> None:
         files = self._files()
         if not files:
             return
         path = self.random.choice(files)
         kind = self.random.choice(["open", "type", "type", "keys", "undo", "save", "close", "disk"])
-        self.log.append(f"{kind} {path.name}")
+        self._say(f"{kind} {path.name}")
         match kind:
             case "open":
                 await self._show(path)
@@ -198,7 +204,7 @@ class Sequence:
         wanted = await self._wanted()
         if wanted is None:
             return
-        self.log.append(f"model: {wanted}")
+        self._say(f"model: {wanted.calls}")
         before = {path: await self._text(path) for path in self._files()}
         self.model.script.extend([wanted, say("Done.")])
         asked = len(self.model.exchanges)
@@ -209,7 +215,7 @@ class Sequence:
         with anyio.fail_after(WAIT_S):
             await self.model.asked(asked + 2)
         told = _last_result(self.model.exchanges[asked + 1].body)
-        self.log.append(f"told: {told}")
+        self._say(f"told: {told}")
         await self.model.exchanges[asked + 1].answered.wait()
         await self._check(before, told, edited)
 
@@ -260,7 +266,7 @@ class Sequence:
         """Decide all that waits, in one way or another; what stood on edited right sides that were accepted."""
         edited: dict[str, str] = {}
         way = self.random.choice(["all", "all", "hunks", "edited", "edited hunks", "reject"])
-        self.log.append(f"decide: {way}")
+        self._say(f"decide: {way}")
         seen: set[str] = set()
         with anyio.fail_after(WAIT_S):
             while len(self.model.exchanges) < done:
@@ -274,7 +280,7 @@ class Sequence:
                     made = await self._host(
                         EDIT_RIGHT, name, self.random.random(), f"mine {self._next()}\n"
                     )
-                    self.log.append(f"right side: {made}")
+                    self._say(f"right side: {made}")
                     if made is not None and way == "edited":
                         edited[made[0]] = made[1]
                 verdict = "reject" if way == "reject" else "accept"
@@ -333,7 +339,7 @@ class Sequence:
             path for path in await self._documents() if Path(path).name.startswith(f"{self.seed}-")
         ]
         for path in left:
-            self.log.append(f"left: {path}")
+            self._say(f"left: {path}")
 
 
 IN_FRONT = """

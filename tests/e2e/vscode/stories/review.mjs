@@ -148,7 +148,7 @@ async function openNotebook(w, name) {
   await w.type(name);
   await w.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
   await w.press("Enter");
-  await w.page.locator(".notebookOverlay .monaco-list-row").first().waitFor();
+  await w.page.locator(".notebookOverlay .monaco-list-row").first().waitFor({ state: "attached" });
 }
 
 /** A notebook is not changed beneath its editor: not proposed while it is open, not written when it was opened since. */

@@ -30,12 +30,13 @@ export async function leftOpen(w) {
   await w.page.reload();
   await w.toast("was left open when the server stopped").waitFor();
   await w.status(/edit to review/);
-  await w.lens("2 of 4").waitFor(); // the tab that VS Code opens again
-  assert.equal(await w.lens("1 of 4").count(), 0);
   await w.command("Agent: Open chat");
   const chat = await w.chat();
   await chat.locator(".review-bar", { hasText: "3 edits in 1 file" }).waitFor();
   await chat.locator(".tool.failed", { hasText: "edit" }).waitFor();
+  await chat.getByRole("button", { name: "Review" }).click();
+  await w.inDiff("dates.py (proposed)", "ISO_WEEK");
+  assert.equal(await w.lens("1 of 4").count(), 0);
   for (const pid of servers()) process.kill(pid, "SIGKILL");
   await w.status(/not running/);
   await w.status(/edit to review/);
