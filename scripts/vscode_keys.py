@@ -47,7 +47,8 @@ def write(target: Path, version: str, text: str) -> None:
     places: dict[str, set[str]] = defaultdict(set)
     for one in told:
         if not one["command"].startswith("agent."):
-            places[one["key"].split(" ")[0]] |= set(one.get("when", "").split(" || "))
+            when = re.sub(r"vscode-remote:\S*?/data", "vscode-userdata:", one.get("when", ""))
+            places[one["key"].split(" ")[0]] |= set(when.split(" || "))
     source = (
         f"# VS Code {version}, Default Keyboard Shortcuts (JSON); written by scripts/vscode_keys.py"
     )
