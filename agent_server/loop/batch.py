@@ -16,6 +16,7 @@ from agent_server.loop.model import (
     DoneReason,
     Effect,
     Entry,
+    Reply,
     ReplyEntry,
     ResultEntry,
     StartedEntry,
@@ -23,6 +24,7 @@ from agent_server.loop.model import (
     ToolResult,
 )
 from agent_server.loop.ports import Prepared, Tools
+from agent_server.loop.recover import not_to_run
 from agent_server.loop.running import decide, execute, show_understood, understand
 from agent_server.loop.states import Done
 from agent_server.loop.turn import Turn
@@ -80,11 +82,17 @@ async def judge(t: Turn, call: ToolCall) -> Judged | None:
 
 
 def _refused(t: Turn, call: ToolCall) -> ToolResult | None:
-    """A call that is not even looked at: a duplicate in its reply, or one repeated too often."""
+    """A call that is not even looked at: cut, of a stopped reply, a duplicate in it, or repeated too often."""
+    if (reply := _reply_of(t.log.entries)) and (why := not_to_run(reply, call)) is not None:
+        return ToolResult(False, f"not run: {why}", code="cut", summary="not run")
     if (twin := _twin(t, call)) is None:
         return repeated_before(t, call)
     text = f"identical to call {twin + 1} of this reply; not run again"
     return ToolResult(False, text, code="duplicate", summary="duplicate")
+
+
+def _reply_of(entries: Sequence[Entry]) -> Reply | None:
+    return next((e.reply for e in reversed(entries) if isinstance(e, ReplyEntry)), None)
 
 
 def _twin(t: Turn, call: ToolCall) -> int | None:
@@ -130,6 +138,8 @@ async def settle(
 async def settle_rest(t: Turn, done: Done) -> None:
     """Settle every call that is still open when the turn ends (R110, R112); shown even if they cannot be logged."""
     cause = "the turn was cancelled" if done.reason is DoneReason.USER_ABORT else "the turn ended"
+    if done.detail == "refusal":
+        cause = "a filter of the provider stopped the answer"
     rest = leftovers(t.log.entries, t.tools, cause)
     if not rest:
         return

@@ -107,3 +107,23 @@ class BadArguments(AgentServerError):
 
 class BadSetting(AgentServerError):
     """A setting has a wrong value; the sentence names file, line and key."""
+
+
+def innermost(error: BaseException) -> BaseException:
+    """The error itself, or the first one inside the groups in which tasks that ran together raise theirs."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return error  # pyright: ignore[reportUnknownVariableType]
+
+
+def words_of_error(error: BaseException) -> str:
+    """What an error says, for a user: its own words, without the name of its class."""
+    words = " ".join(str(innermost(error)).split())
+    return words or "no reason was given; the server's log has more"
+
+
+def unexpected(error: BaseException) -> str:
+    """A sentence about an error that nobody foresaw; what was raised on purpose says it itself."""
+    words = words_of_error(error)
+    known = isinstance(innermost(error), AgentServerError)
+    return words if known else f"something went wrong inside the server: {words}"

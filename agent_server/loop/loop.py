@@ -16,7 +16,7 @@ import anyio
 from agent_server.loop.batch import settle_rest
 from agent_server.loop.compacting import compacting
 from agent_server.loop.confirming import confirming
-from agent_server.loop.errors import StoreFailure
+from agent_server.loop.errors import StoreFailure, innermost, unexpected
 from agent_server.loop.events import StateChanged, TurnDone
 from agent_server.loop.executing import executing
 from agent_server.loop.guard import over_limit
@@ -59,7 +59,8 @@ async def run(t: Turn, parts: tuple[Part, ...]) -> Done:
         state = Done(DoneReason.ERROR, "persistence", str(failure))
     except Exception as error:
         log.exception("turn %s broke", t.id)
-        state = Done(DoneReason.ERROR, "internal", f"{type(error).__name__}: {error}")
+        stored = isinstance(innermost(error), StoreFailure)
+        state = Done(DoneReason.ERROR, "persistence" if stored else "internal", unexpected(error))
     await end(t, state)
     return state
 

@@ -146,6 +146,8 @@ class Reply:
     model: str
     usage: Usage
     reasoning: tuple[Reasoning, ...] = ()
+    note: str | None = None
+    """A sentence for the user about how it ended, where that was unusual: an unknown label, an error after the end."""
 
 
 # ---- tool results --------------------------------------------------------------------------------

@@ -51,10 +51,10 @@ Move = Retry | Refresh | Failover | Compacting | Done
 def fault_of(reply: Reply, max_output: int | None) -> ModelFailure | None:
     """The fault that a reply stands for; None when it can be accepted as it is. `max_output` was asked for."""
     name = reply.model
-    if reply.calls:
-        cut = reply.finish == "length" and not all(map(_is_whole, reply.calls))
-        return _cut(f"{name} was cut in a tool call", reply, max_output) if cut else None
-    if reply.text.strip():
+    said = bool(reply.text.strip())
+    if reply.calls and not (reply.finish == "content_filter" and not said):
+        return _cut_call(reply, max_output, said=said)
+    if said:
         return None
     if reply.finish == "content_filter":
         return ModelFailure(f"{name} refused to answer", fault=Fault.REFUSAL)
@@ -64,7 +64,19 @@ def fault_of(reply: Reply, max_output: int | None) -> ModelFailure | None:
         return ModelFailure(f"{name} broke off before it said anything", fault=Fault.TRANSIENT)
     if reply.reasoning:
         return ModelFailure(f"{name} only thought and said nothing", fault=Fault.REASONING_ONLY)
-    return ModelFailure(f"{name} answered with nothing", fault=Fault.EMPTY)
+    told = "" if reply.note is None else f"; {reply.note}"
+    return ModelFailure(f"{name} answered with nothing{told}", fault=Fault.EMPTY)
+
+
+def _cut_call(reply: Reply, max_output: int | None, *, said: bool) -> ModelFailure | None:
+    """A call that was cut; text that was shown stays, and then its calls are settled by a result that says so."""
+    if all(map(is_whole, reply.calls)):
+        return None
+    if reply.finish == "length":
+        return _cut(f"{reply.model} was cut in a tool call", reply, max_output)
+    if reply.finish == "interrupted" and not said:
+        return ModelFailure(f"{reply.model} broke off in a tool call", fault=Fault.TRANSIENT)
+    return None
 
 
 def _cut(words: str, reply: Reply, max_output: int | None) -> ModelFailure:
@@ -79,25 +91,29 @@ def larger_cap(t: Turn, failure: ModelFailure) -> int | None:
     return next((cap for cap in OUTPUT_CAPS if cap > failure.output), None)
 
 
-def _is_whole(call: ToolCall) -> bool:
+def is_whole(call: ToolCall) -> bool:
+    """Whether a call of a reply that was cut came to its end: its arguments are an object, and there are some."""
     try:
-        json.loads(call.arguments or "{}")
-    except ValueError:
+        return isinstance(json.loads(call.arguments), dict)
+    except (ValueError, RecursionError):
         return False
-    return True
+
+
+def not_to_run(reply: Reply, call: ToolCall) -> str | None:
+    """Why a call must not run although the reply was accepted; None when it may."""
+    if reply.finish == "content_filter":
+        return "a filter of the provider stopped this answer, so none of its calls was run"
+    if reply.finish in ("length", "interrupted") and not is_whole(call):
+        why = "by the output limit" if reply.finish == "length" else "because the answer broke off"
+        return f"the call was cut {why}; send less at once: several smaller calls"
+    return None
 
 
 def recovery(t: Turn, failure: ModelFailure, *, can_compact: bool) -> Move:
     """The next move. `t.tries[failure.fault]` counts the failures before this one."""
     tries = t.tries[failure.fault] + 1
     match failure.fault:
-        case Fault.TRANSIENT:
-            return (
-                _again(t, failure)
-                if tries <= _transient_retries(t)
-                else _else(t, failure, "provider")
-            )
-        case Fault.RATE_LIMIT:
+        case Fault.TRANSIENT | Fault.RATE_LIMIT:
             patient = (failure.retry_after_s or 0.0) <= t.limits.max_delay_s
             retry = patient and tries <= _transient_retries(t)
             return _again(t, failure) if retry else _else(t, failure, "provider")

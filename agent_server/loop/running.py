@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent_server.loop.action import Answer, Decision
-from agent_server.loop.errors import BadArguments, StoreFailure
+from agent_server.loop.errors import BadArguments, StoreFailure, unexpected
 from agent_server.loop.events import CallPending, CallStarted, Event, PlanChanged
 from agent_server.loop.model import JsonObject, PlanEntry, ToolCall, ToolResult
 from agent_server.loop.ports import CallContext, Prepared, Tool
@@ -49,7 +49,7 @@ def parse_arguments(raw: str) -> JsonObject:
         return {}
     try:
         value: object = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadArguments(
             f"the arguments are not valid JSON ({error}); they may have been cut, so send less at once. "
             f"They begin: {raw[:PREVIEW]}"
@@ -136,5 +136,5 @@ async def _once(
 
 
 def _crashed(call: ToolCall, error: Exception) -> ToolResult:
-    text = f"{call.name} failed: {type(error).__name__}: {error}"
+    text = f"{call.name} failed: {unexpected(error)}"
     return ToolResult(False, text, code="tool_crashed", summary="failed")

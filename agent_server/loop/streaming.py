@@ -7,7 +7,7 @@ import anyio
 from agent_server.frozen import frozen
 from agent_server.loop.early import Early
 from agent_server.loop.errors import ModelFailure, StoreFailure
-from agent_server.loop.events import ModelSwitched, Retrying, StepFinished, UsageChanged
+from agent_server.loop.events import ModelSwitched, Notice, Retrying, StepFinished, UsageChanged
 from agent_server.loop.faults import Fault
 from agent_server.loop.model import AsideEntry, DoneReason, Reply, ReplyEntry, Text
 from agent_server.loop.recover import (
@@ -74,10 +74,20 @@ async def _ask(
 
 async def _judge(t: Turn, state: Streaming, number: int, reply: Reply, shown: Shown) -> State:
     failure = fault_of(reply, state.request.max_output)
-    if failure is None or (reply.calls and larger_cap(t, failure) is None):
-        # A call that stays cut gets a result that says so.
+    if failure is None or (reply.calls and _stays(t, failure)):
         return await _accept(t, state, number, reply, shown)
     return await _failed(t, state, failure, shown)
+
+
+def _stays(t: Turn, failure: ModelFailure) -> bool:
+    """Whether asking again would bring nothing else: calls that stay cut or refused get a result that says so."""
+    match failure.fault:
+        case Fault.REFUSAL:
+            return not t.fallbacks
+        case Fault.TRUNCATED:
+            return larger_cap(t, failure) is None
+        case _:
+            return False
 
 
 async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: Shown) -> State:
@@ -92,6 +102,8 @@ async def _accept(t: Turn, state: Streaming, number: int, reply: Reply, shown: S
     used = reply.usage.input + reply.usage.output
     t.emit(UsageChanged(t.id, used, t.model.window, t.before + t.usage))
     shown.announce(reply)
+    if reply.note is not None:
+        t.emit(Notice("warning", "The end of the answer was unusual", reply.note))
     if not reply.calls:
         t.emit(StepFinished(t.id, t.steps))
     return _after(t, state, number, reply)
@@ -101,16 +113,16 @@ def _after(t: Turn, state: Streaming, number: int, reply: Reply) -> State:
     """Where an accepted reply leads: its calls, what the person added, the rest of a cut text, or the end."""
     if state.last:
         return Done(DoneReason.MAX_TURNS, "summary", f"stopped after {t.steps - 1} steps")
+    if reply.finish == "content_filter" and (reply.calls or not t.control.inbox):
+        return Done(DoneReason.MODEL_STOP, "refusal", f"{reply.model} refused to go on")
     if reply.calls:
         return Executing(number)
     if t.control.inbox:
         return Thinking()
-    if reply.finish == "content_filter":
-        return Done(DoneReason.MODEL_STOP, "refusal", f"{reply.model} refused to go on")
     if reply.finish == "interrupted":
         return Done(DoneReason.MODEL_STOP, "text", f"the answer of {reply.model} broke off here")
     if reply.finish != "length":
-        return Done(DoneReason.MODEL_STOP, "text")
+        return Done(DoneReason.MODEL_STOP, "text", reply.note)
     t.counts["continued"] += 1
     if t.counts["continued"] <= CONTINUATIONS:
         return Thinking(nudge=GO_ON)

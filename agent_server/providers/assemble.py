@@ -1,29 +1,33 @@
 """Chunks of a chat completion to pieces and, at the end, one `Reply`. Knows no HTTP; both engines feed it."""
 
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from typing import cast
 
+from agent_server.loop.errors import ModelFailure
+from agent_server.loop.faults import Fault
 from agent_server.loop.model import Finish, Reasoning, Reply, Usage
 from agent_server.loop.ports import Piece, ReasoningPiece, Request, TextPiece
 from agent_server.providers.fragments import CallFragments, Json
+from agent_server.providers.labels import End, Meaning, end_of
 from agent_server.providers.prices import Price, priced
+from agent_server.providers.shapes import as_object, objects, texts
 from agent_server.providers.thinking import PartKind, ThinkSplitter
 
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where providers put thinking in a delta; the first that has text counts."""
 
-_LABELS: dict[str, Finish] = {
+log = logging.getLogger(__name__)
+
+_FINISH: Mapping[Meaning, Finish] = {
     "stop": "stop",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "tool_use": "tool_calls",
+    "calls": "tool_calls",
     "length": "length",
-    "max_tokens": "length",
-    "content_filter": "content_filter",
-    "refusal": "content_filter",
-    "safety": "content_filter",
+    "context": "length",
+    "filter": "content_filter",
 }
+"""What the loop calls them; of the others none is a proper end, or its label is unknown."""
 
 
 class Assembler:
@@ -34,6 +38,8 @@ class Assembler:
     ) -> None:
         self.terminated = False
         """The stream's terminator was seen."""
+        self.error: object = None
+        """An error that came inside a choice, beside or in place of its label."""
         self._model = model
         self._receive = receive
         self._price = price
@@ -45,44 +51,45 @@ class Assembler:
         """Signed or encrypted thinking, which must go back as it came."""
         self._split = ThinkSplitter()
         self._calls = CallFragments(request.reply_number, receive)
-        self._label: Finish | None = None
+        self._end: End | None = None
+        self._note: str | None = None
         self._usage: Json | None = None
 
     @property
     def anything(self) -> bool:
         """Whether something came that belongs to a completion."""
-        return bool(
-            self._texts
-            or self._thoughts
-            or self._calls
-            or self._label
-            or self._usage
-            or self.terminated
-        )
+        return self.begun or bool(self._usage or self.terminated)
+
+    @property
+    def begun(self) -> bool:
+        """Whether the model said, thought or called something, or its end was said."""
+        return bool(self._texts or self._thoughts or self._calls or self._end)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is whole: nothing that comes or breaks from now on can make it bad."""
+        return self.terminated or self._end is not None
 
     def chunk(self, chunk: Json) -> None:
         """Take one chunk, or a whole completion, which differs only in `message`."""
-        choices = chunk.get("choices")
-        if choices:
-            choice: Json = choices[0]
-            delta: Json | None = choice.get("delta") or choice.get("message")
-            if delta:
-                content = delta.get("content")
-                if len(delta) > 1 or not content:
-                    self._delta(delta)
-                if content:
-                    self._content(content)
-                if calls := delta.get("tool_calls"):
-                    for fragment in calls:
-                        self._calls.add(fragment)
-            if label := choice.get("finish_reason"):
-                self._end(str(label))
-        if usage := chunk.get("usage"):
+        if choices := chunk.get("choices"):
+            self._choice(_first(cast("object", choices)))
+        if usage := as_object(chunk.get("usage")):
             self._usage = usage
 
+    def say(self, words: str) -> None:
+        """Remember what the provider said behind the end of its answer, which stands all the same."""
+        log.warning("%s said after the end of its answer: %s", self._model, words)
+        self._note = self._note or words
+
     def reply(self) -> Reply:
-        """The reply, now that the stream is over."""
+        """The reply, now that the stream is over.
+
+        Raises:
+            ModelFailure: its label says that it is not whole; whatever of it came is void.
+        """
         self._parts(self._split.end())
+        self._refuse_broken()
         finish = self._finish()
         if finish in ("stop", "tool_calls"):
             self._calls.close_whole()
@@ -94,9 +101,27 @@ class Assembler:
             model=self._model,
             usage=priced(_usage(told), self._price if told else None, told.get("cost")),
             reasoning=self._reasoning(),
+            note=self._note,
         )
 
     # ---- deltas --------------------------------------------------------------------------------
+
+    def _choice(self, choice: Json) -> None:
+        told: object = choice.get("delta") or choice.get("message")
+        delta = cast("Json", told) if isinstance(told, dict) else _first(told)
+        if delta:
+            content = delta.get("content")
+            if len(delta) > 1 or not content:
+                self._delta(delta)
+            if content:
+                self._content(content)
+            if calls := delta.get("tool_calls"):
+                for fragment in objects(calls):
+                    self._calls.add(fragment)
+        if label := choice.get("finish_reason"):
+            self._take_label(end_of(label))
+        if error := choice.get("error"):
+            self.error = error
 
     def _content(self, content: object) -> None:
         if not isinstance(content, str):
@@ -121,24 +146,30 @@ class Assembler:
                     self._texts.clear()
 
     def _content_blocks(self, blocks: object) -> None:
-        """Content as a list of typed blocks, as Mistral sends it."""
-        for item in cast("list[Json]", blocks):
-            if isinstance(text := item.get("text"), str):
-                self._content(text)
-            for thought in item.get("thinking") or ():
-                self._think("reasoning_content", str(thought.get("text") or ""))
+        """Content as typed blocks, as Mistral sends it, as strings, or as one of them; other forms say nothing."""
+        for item in cast("list[object]", blocks if isinstance(blocks, list) else [blocks]):
+            block = as_object(item)
+            if isinstance(item, str):
+                self._content(item)
+            elif block is not None:
+                for thought in texts(block.get("thinking")):
+                    self._think("reasoning_content", thought)
+                for text in texts(block.get("text")):
+                    self._content(text)
 
     def _delta(self, delta: Json) -> None:
         """What is in a delta besides text and calls."""
         for field in REASONING_FIELDS:
-            if isinstance(text := delta.get(field), str):
-                self._think(field, text)
-                if text:
-                    break
-        if refusal := delta.get("refusal"):
-            self._label = "content_filter"
-            self._content(str(refusal))
-        for block in delta.get("thinking_blocks") or ():
+            if (told := delta.get(field)) is None:
+                continue
+            text = told if isinstance(told, str) else "".join(texts(told))
+            self._think(field, text)
+            if text:
+                break
+        if refusal := "".join(texts(delta.get("refusal"))):
+            self._end = End("filter", "refusal")
+            self._content(refusal)
+        for block in objects(delta.get("thinking_blocks")):
             self._block(block)
 
     def _think(self, field: str, text: str) -> None:
@@ -159,25 +190,39 @@ class Assembler:
         ):
             self._blocks.append({key: value for key, value in block.items() if key != "index"})
             return
-        last["thinking"] = last.get("thinking", "") + (block.get("thinking") or "")
+        last["thinking"] = "".join((*texts(last.get("thinking")), *texts(block.get("thinking"))))
         if signature := block.get("signature"):
             last["signature"] = signature
 
-    def _end(self, label: str) -> None:
-        if self._label != "content_filter":
-            self._label = _LABELS.get(label.lower(), "stop")
+    def _take_label(self, end: End | None) -> None:
+        """The last label counts; but what a filter or a failure ended, no later one makes good."""
+        if end is not None and (self._end is None or self._end.meaning not in ("filter", "failed")):
+            self._end = end
 
     # ---- the whole -----------------------------------------------------------------------------
 
+    def _refuse_broken(self) -> None:
+        end = self._end
+        if end is None:
+            return
+        if end.meaning == "failed":
+            words = f"{self._model} broke off its answer and said why: {end.word}"
+            raise ModelFailure(words, fault=Fault.TRANSIENT)
+        if end.meaning == "context" and not (self._calls or "".join(self._texts).strip()):
+            words = f"{self._model} found no room for an answer in its window ({end.word})"
+            raise ModelFailure(words, fault=Fault.OVERFLOW)
+        if end.meaning == "unknown":
+            self._note = (
+                f"{self._model} ended its answer with a label that is not known: {end.word}"
+            )
+            log.warning("%s ended its answer with the label %r", self._model, end.word)
+
     def _finish(self) -> Finish:
         natural: Finish = "tool_calls" if self._calls else "stop"
-        match self._label:
-            case None:
-                return natural if self.terminated else "interrupted"
-            case "stop" | "tool_calls":
-                return natural
-            case label:
-                return label
+        if self._end is None:
+            return natural if self.terminated else "interrupted"
+        finish = _FINISH.get(self._end.meaning, "stop")
+        return natural if finish in ("stop", "tool_calls") else finish
 
     def _reasoning(self) -> tuple[Reasoning, ...]:
         if self._blocks:
@@ -191,9 +236,16 @@ class Assembler:
         return (Reasoning("".join(self._thoughts), self._model, opaque),)
 
 
+def _first(value: object) -> Json:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return cast("Json", value[0])
+    found = objects(cast("object", value))
+    return found[0] if found else {}
+
+
 def _usage(usage: Json) -> Usage:
-    asked: Json = usage.get("prompt_tokens_details") or {}
-    said: Json = usage.get("completion_tokens_details") or {}
+    asked = as_object(usage.get("prompt_tokens_details")) or {}
+    said = as_object(usage.get("completion_tokens_details")) or {}
     return Usage(
         input=_count(usage.get("prompt_tokens")),
         output=_count(usage.get("completion_tokens")),

@@ -7,10 +7,11 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from typing import Any, cast
 
-from agent_server.loop.errors import ModelFailure
+from agent_server.loop.errors import ModelFailure, words_of_error
 from agent_server.loop.faults import Fault
+from agent_server.providers.error_shapes import status_of, words_of
+from agent_server.providers.waits import spoken, wait_of
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded|maximum context length|context (length|window|size)|prompt is too long"
@@ -63,19 +64,21 @@ def failure(
     `fault` is what somebody else knows about it; None: what status and body say.
     """
     fault = fault or fault_of(status, body)
-    wait = retry_after(headers or {}, time.time())
+    waits = fault in (Fault.RATE_LIMIT, Fault.TRANSIENT)
+    wait = wait_of(headers or {}, body, time.time()) if waits else None
     detail = masked(_detail(body), key)
-    message = f"{model} answered {status}: {_words(fault, key_source, key, detail, wait)}"
+    words = _too_large(detail) if status == 413 else _words(fault, key_source, key, detail, wait)
+    message = f"{model} answered {status}: {words}"
     return ModelFailure(message, fault=fault, status=status, retry_after_s=wait)
 
 
 def failure_in_stream(
     model: str, error: object, *, key_source: str, key: str | None
 ) -> ModelFailure:
-    """An error object that came in place of a chunk, after a good status."""
-    body = json.dumps({"error": error})
-    code = cast("dict[str, Any]", error).get("code") if isinstance(error, dict) else None
-    status = code if isinstance(code, int) and 400 <= code < 600 else _implied_status(body)
+    """An error in any shape that came in place of a chunk, after a good status."""
+    status = status_of(error)
+    body = json.dumps({"error": error} if isinstance(error, str) else error)
+    status = status or _implied_status(body)
     return failure(model, status, body, key_source=key_source, key=key)
 
 
@@ -88,13 +91,13 @@ def _implied_status(body: str) -> int:
 
 def unreachable(model: str, url: str, error: Exception) -> ModelFailure:
     """No connection, or one that broke before or while it was answered."""
-    reason = str(error) or type(error).__name__
+    reason = words_of_error(error)
     return ModelFailure(f"{model} could not be reached at {url}: {reason}", fault=Fault.TRANSIENT)
 
 
 def interrupted(model: str, error: Exception) -> ModelFailure:
     """The connection broke while the answer came."""
-    reason = str(error) or type(error).__name__
+    reason = words_of_error(error)
     return ModelFailure(
         f"{model} broke off in the middle of its answer: {reason}", fault=Fault.TRANSIENT
     )
@@ -115,34 +118,35 @@ def _words(fault: Fault, key_source: str, key: str | None, detail: str, wait: fl
         case Fault.BILLING:
             return f"the account has no credit left. {detail}".rstrip()
         case Fault.RATE_LIMIT:
-            pause = "" if wait is None else f"; it asks to wait {wait:g} s"
-            return f"too many requests{pause}. {detail}".rstrip()
+            return f"too many requests{_pause(wait)}. {detail}".rstrip()
         case Fault.OVERFLOW:
             return f"the request is larger than the model's window. {detail}".rstrip()
         case Fault.REFUSAL:
             return f"its content filter refused the request. {detail}".rstrip()
         case Fault.TRANSIENT:
-            return f"the provider is in trouble. {detail}".rstrip()
+            return f"the provider is in trouble{_pause(wait)}. {detail}".rstrip()
         case _:
             return detail or "the request was refused."
 
 
+def _pause(wait: float | None) -> str:
+    return "" if wait is None else f"; it asks to wait {spoken(wait)}"
+
+
+def _too_large(detail: str) -> str:
+    """A limit of bytes, which is the server's or a proxy's, says nothing about the model's window."""
+    return f"the request is too large for the server. {detail}".rstrip()
+
+
 def _detail(body: str) -> str:
     """The provider's own words."""
+    if body.lstrip().startswith("<"):
+        return ""
     try:
-        parsed: Any = json.loads(body)
-    except ValueError:
-        return "" if body.lstrip().startswith("<") else _short(body)
-    if isinstance(parsed, list) and parsed:
-        parsed = cast("list[Any]", parsed)[0]
-    if not isinstance(parsed, dict):
+        parsed: object = json.loads(body)
+    except (ValueError, RecursionError):
         return _short(body)
-    found = cast("dict[str, Any]", parsed)
-    error = found.get("error", found)
-    if isinstance(error, dict):
-        inner = cast("dict[str, Any]", error)
-        return _short(str(inner.get("message") or inner.get("detail") or inner.get("code") or ""))
-    return _short(str(error or found.get("message") or ""))
+    return _short(words_of(parsed) if isinstance(parsed, dict | list) else body)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _short(text: str) -> str:
@@ -153,30 +157,3 @@ def _short(text: str) -> str:
 def masked(text: str, key: str | None) -> str:
     """The text without the key, which some providers repeat to whom they refuse."""
     return text.replace(key, "…") if key else text
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds to wait as the provider asks, in milliseconds, seconds or as a date. `now`: Unix time."""
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    given = headers.get("retry-after")
-    if given is None:
-        return None
-    seconds = _number(given)
-    return _seconds_until(given, now) if seconds is None else seconds
-
-
-def _seconds_until(date: str, now: float) -> float | None:
-    # Imported here: 7 ms that only a date needs.
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - now)
-    except ValueError:
-        return None
-
-
-def _number(text: str | None) -> float | None:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:s|ms)?\s*", text or "")
-    return float(found[1]) if found else None

@@ -7,7 +7,7 @@ where the id differs and a name comes along, or where a name comes although the 
 import json
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any
+from typing import Any, cast
 
 from agent_server.frozen import mutable
 from agent_server.loop.model import CallKey, ToolCall
@@ -36,7 +36,7 @@ class _Call:
         """Whether the arguments are a complete JSON object."""
         try:
             return isinstance(json.loads(self.arguments), dict)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
 
 
@@ -52,12 +52,12 @@ class CallFragments:
         self._used: set[str] = set()
 
     def add(self, fragment: Json) -> None:
-        """Take one entry of a delta's `tool_calls`."""
-        function: Json = fragment.get("function") or fragment
-        index = fragment.get("index")
-        index = index if isinstance(index, int) else None
-        call_id = str(fragment.get("id") or "") or None
-        name = function.get("name") or None
+        """Take one entry of a delta's `tool_calls`. Fields of an unexpected type count as absent."""
+        function = fragment.get("function")
+        function = cast("Json", function) if isinstance(function, dict) and function else fragment
+        index = _number(fragment.get("index"))
+        call_id = _word(fragment.get("id"))
+        name = _word(function.get("name"))
         arguments = _text(function.get("arguments"))
         call = self._existing(index, call_id, name, more=bool(arguments))
         if call is None:
@@ -143,6 +143,19 @@ class CallFragments:
         return ToolCall(
             CallKey(self._reply, call.at), label, call.name or "unnamed", call.arguments
         )
+
+
+def _number(index: object) -> int | None:
+    """An index; some providers send it as a string."""
+    if isinstance(index, str) and index.isdecimal():
+        return int(index)
+    return index if isinstance(index, int) and not isinstance(index, bool) else None
+
+
+def _word(value: object) -> str | None:
+    """A name or an id, which may have come as a number."""
+    good = isinstance(value, str | int) and not isinstance(value, bool)
+    return (str(value) or None) if good else None
 
 
 def _text(arguments: object) -> str:

@@ -57,9 +57,11 @@ class LitellmModel:
         try:
             await self._process.start()
             watch = Watch(self._timeouts)
+            assembler = Assembler(self.name, request, receive, self._price)
             with watch.scope:
-                assembler = Assembler(self.name, request, receive, self._price)
                 return await self._streamed(call, assembler, watch, key)
+            if assembler.ended:
+                return assembler.reply()
         except WorkerDied as error:
             message = f"{self.name} broke off: the worker process of litellm died ({error})"
             raise ModelFailure(message, fault=Fault.TRANSIENT) from error
@@ -76,9 +78,12 @@ class LitellmModel:
             async for message in messages:
                 if chunk := message.get("chunk"):
                     assembler.chunk(chunk)
-                    watch.chunk(substance=assembler.anything)
+                    watch.chunk(substance=assembler.anything, ended=assembler.ended)
                 elif error := message.get("error"):
-                    raise self._failure(error, key)
+                    failure = self._failure(error, key)
+                    if not assembler.ended:
+                        raise failure
+                    assembler.say(str(failure))
         # litellm makes an error of an end without a label, so this end was a proper one.
         assembler.terminated = True
         return assembler.reply()

@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any, BinaryIO
 
+from agent_server.providers.waits import HEADERS
+
 GUARDS: Mapping[str, str] = {
     "LITELLM_OFFLINE_MODE": "true",  # no price table, no tokenizers from the network
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -31,7 +33,9 @@ ALWAYS: Mapping[str, object] = {
     "num_retries": 0,  # retries are the loop's
     "max_retries": 0,
 }
-HEADERS = ("retry-after", "retry-after-ms")
+
+
+_LABELS = "_FINISH_REASON_MAP"
 
 
 class Worker:
@@ -91,7 +95,27 @@ def _imported() -> Any:
 
     litellm.suppress_debug_info = True  # else every error prints an advertisement
     litellm.drop_params = True
+    _keep_labels()
     return litellm
+
+
+def _keep_labels() -> None:
+    """Let labels through as the provider says them where litellm makes `stop` of them, also of those of failures."""
+    try:
+        from litellm.litellm_core_utils import core_helpers
+    except ImportError:  # another version: then its labels are taken as it says them
+        return
+    known: Mapping[str, str] = getattr(core_helpers, _LABELS, {})
+
+    class Labels(dict[str, str]):
+        """litellm's table of labels, in which each that means no more than `stop` means itself."""
+
+        def get(self, label: Any, default: Any = None) -> Any:
+            """What a label becomes."""
+            meaning = known.get(label) if isinstance(label, str) else None
+            return label if meaning in (None, "stop") else meaning
+
+    setattr(core_helpers, _LABELS, Labels(known))
 
 
 def plain(chunk: Any) -> dict[str, Any]:
@@ -112,16 +136,24 @@ def described(error: Exception) -> dict[str, Any]:
     return {
         "status": getattr(error, "status_code", None),
         "kind": type(error).__name__,
-        "message": _words(str(error) or type(error).__name__),
+        "message": _words(str(error)) or "it gave no reason",
         "headers": found,
     }
 
 
+_CLASSES = r"(litellm\.)?\w*(Error|Exception|Timeout)\b\s*[:-]\s*|litellm\.\w+: "
+_INTERNAL = re.compile(
+    r"\bobject (has no attribute|is not \w+|does not support)|^'?\w+'?$|validation errors? for \w+"
+    r"|unexpected keyword argument|\bNoneType\b|indices must be|index out of range"
+)
+"""What Python says about code that met something it did not expect; no user can make anything of that."""
+
+
 def _words(message: str) -> str:
-    """The provider's words without the names of litellm's classes before them."""
-    return re.sub(
-        r"^(litellm\.)?(\w+(Error|Exception|Timeout)\b\s*[:-]\s*|litellm\.\w+: )*", "", message
-    )
+    """The provider's words without the names of litellm's classes before them and its own story behind them."""
+    words = message.partition("Original exception:")[0]
+    words = re.sub(rf"^({_CLASSES})+", "", words).strip()
+    return "litellm could not read its answer" if _INTERNAL.search(words) else words
 
 
 def main() -> None:

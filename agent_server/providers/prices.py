@@ -5,6 +5,7 @@ up in its text instead.
 """
 
 import json
+import math
 import mmap
 from collections.abc import Mapping
 from dataclasses import replace
@@ -57,7 +58,7 @@ FREE = Price(Decimal(0), Decimal(0), Decimal(0), Decimal(0))
 
 def priced(usage: Usage, price: Price | None, told: object = None) -> Usage:
     """The usage with its cost: as the provider told it, else computed, else unknown."""
-    if isinstance(told, int | float):
+    if isinstance(told, int | float) and math.isfinite(told):
         return replace(usage, cost=Decimal(str(told)))
     return usage if price is None else replace(usage, cost=price.of(usage))
 

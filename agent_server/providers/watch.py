@@ -4,6 +4,9 @@ import anyio
 
 from agent_server.config import Timeouts
 
+AFTER_END_S = 5.0
+"""Behind the label of its end an answer has only the usage and a terminator, which some servers never send."""
+
 
 class Watch:
     """Ends a request that is silent, before the answer begins and in its middle: one scope whose deadline moves.
@@ -21,8 +24,12 @@ class Watch:
         """The limit that holds now."""
         return self._timeouts.idle_s if self.began else self._timeouts.first_token_s
 
-    def chunk(self, *, substance: bool) -> None:
-        """A chunk came, which a keep-alive comment is not. `substance`: the answer has begun, not only its frame."""
+    def chunk(self, *, substance: bool, ended: bool = False) -> None:
+        """A chunk came, which a keep-alive comment is not. `substance`: the answer has begun, not only its frame.
+
+        `ended`: its end was said.
+        """
         if substance:
             self.began = True
-            self.scope.deadline = anyio.current_time() + self._timeouts.idle_s
+            limit = min(self._timeouts.idle_s, AFTER_END_S) if ended else self._timeouts.idle_s
+            self.scope.deadline = anyio.current_time() + limit

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import anyio.to_thread
 
 from agent_server.context.session_context import SessionContext
-from agent_server.loop.errors import AgentServerError
+from agent_server.loop.errors import AgentServerError, unexpected
 from agent_server.loop.events import Notice
 from agent_server.loop.loop import run
 from agent_server.loop.model import DoneReason, Entry, ReplyEntry
@@ -76,9 +76,7 @@ class Answering:
             item.error = error
         except Exception as error:
             log.exception("a prompt could not be answered")
-            item.error = AgentServerError(
-                f"the prompt could not be answered: {type(error).__name__}: {error}"
-            )
+            item.error = AgentServerError(f"the prompt could not be answered: {unexpected(error)}")
 
     async def _result(self, item: Prompt, naming: Naming) -> TurnResult:
         """The turn, to its end; a cancel of its scope is an end like another."""

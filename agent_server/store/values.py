@@ -118,6 +118,7 @@ def write_reply(reply: Reply) -> Json:
             present(text=block.text, model=block.model, opaque=block.opaque)
             for block in reply.reasoning
         ],
+        note=reply.note,
     )
 
 
@@ -130,6 +131,7 @@ def read_reply(fields: JsonValue) -> Reply:
         model=text(fields, "model"),
         usage=read_usage(as_object(fields.get("usage"), "'usage'")),
         reasoning=many(fields, "reasoning", _read_reasoning),
+        note=optional_text(fields, "note"),
     )
 
 

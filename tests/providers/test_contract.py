@@ -4,7 +4,10 @@ The http and litellm engines talk to the fake server over real sockets; the lite
 because its import takes seconds.
 """
 
+import contextlib
+import json
 import os
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,7 +26,7 @@ from agent_server.providers.keys import EnvironmentKey
 from agent_server.providers.litellm_port import LitellmModel
 from agent_server.providers.litellm_process import LitellmProcess, environment_for
 from agent_server.providers.scripted import ScriptedCall, ScriptedModel, Step
-from tests.fakes.answers import Answer, call, cut, hang, http, say, think
+from tests.fakes.answers import Answer, call, cut, hang, http, raw, say, think
 from tests.fakes.model_server import ModelServer
 from tests.providers.requests import Pieces, request, step_messages, user
 
@@ -234,6 +237,90 @@ async def test_a_broken_stream_is_transient(engine: Engine, worker: LitellmProce
 
         assert caught.value.fault is Fault.TRANSIENT
         assert served.server is None or len(served.server.exchanges) == 1
+
+
+@pytest.mark.parametrize("label", ["error", "network_error", "engine_overloaded", "abort"])
+async def test_a_label_of_a_failure_is_a_broken_stream(
+    engine: Engine, worker: LitellmProcess, label: str
+) -> None:
+    if engine == "scripted":
+        return  # a script has no labels
+    answer = say("half of the") + call("read", path="a") + Answer(finish=label)
+    async with serving(engine, worker, [answer]) as served:
+        with pytest.raises(ModelFailure) as caught:
+            await served.model.stream(request(), Pieces())
+
+        assert (caught.value.fault, label in str(caught.value)) == (Fault.TRANSIENT, True)
+
+
+@pytest.mark.parametrize("label", ["refusal", "SAFETY", "sensitive", "guardrail_intervened"])
+async def test_a_label_of_a_filter_is_a_refusal(
+    engine: Engine, worker: LitellmProcess, label: str
+) -> None:
+    if engine == "scripted":
+        return
+    async with serving(engine, worker, [say("half of") + Answer(finish=label)]) as served:
+        reply = await served.model.stream(request(), Pieces())
+
+        assert (reply.text, reply.finish) == ("half of", "content_filter")
+
+
+async def test_a_label_that_nobody_knows_ends_the_answer_and_is_told(
+    engine: Engine, worker: LitellmProcess
+) -> None:
+    if engine == "scripted":
+        return
+    async with serving(engine, worker, [say("all of it") + Answer(finish="flush")]) as served:
+        reply = await served.model.stream(request(), Pieces())
+
+        assert (reply.text, reply.finish) == ("all of it", "stop")
+        assert "flush" in (reply.note or "")
+
+
+ODD_ENDS = [b"data: [DONE] \n\n", b"data: null\n\n", b"data: []\n\n", b"data: {}\n\n"]
+
+
+@pytest.mark.parametrize("junk", ODD_ENDS, ids=repr)
+async def test_what_comes_behind_the_end_makes_no_answer_bad(
+    engine: Engine, worker: LitellmProcess, junk: bytes
+) -> None:
+    if engine == "scripted":
+        return
+    said = b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "All."}}]}\n\n'
+    end = b'data: {"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+    async with serving(engine, worker, [raw(said, end, junk)]) as served:
+        assert (await served.model.stream(request(), Pieces())).text == "All."
+
+
+ODD_CHUNKS: list[object] = [
+    {"choices": [None]},
+    {"choices": [{"index": 0, "delta": {"content": ["Hello"]}}]},
+    {"choices": [{"index": 0, "delta": {"content": {"type": "text", "text": "Hello"}}}]},
+    {"choices": [{"index": 0, "delta": {"tool_calls": [None]}}]},
+    {"choices": [{"index": 0, "delta": {"content": True}}]},
+    {"choices": {"0": {}}},
+    {"object": "error", "message": "no room at the inn", "code": 400},
+]
+
+
+@pytest.mark.parametrize("odd", ODD_CHUNKS, ids=repr)
+async def test_no_name_of_a_class_is_told_whatever_comes(
+    engine: Engine, worker: LitellmProcess, odd: object
+) -> None:
+    if engine == "scripted":
+        return
+    said = b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "All."}}]}\n\n'
+    end = b'data: {"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+    chunk = b"data: " + json.dumps(odd).encode() + b"\n\n"
+    answer = raw(chunk, said, end, b"data: [DONE]\n\n")
+    async with serving(engine, worker, [answer, answer]) as served:
+        with contextlib.suppress(ModelFailure):
+            told = (await served.model.stream(request(), Pieces())).text
+            assert told.endswith("All.")
+            return
+        with pytest.raises(ModelFailure) as caught:
+            await served.model.stream(request(), Pieces())
+        assert not re.search(r"Error\b|Exception|Group|Traceback|object has", str(caught.value))
 
 
 @pytest.mark.parametrize("answer", [hang(), say("half") + hang()])

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from agent_server.loop.faults import Fault
-from agent_server.providers.faults import failure, failure_in_stream, fault_of, retry_after
+from agent_server.providers.faults import failure, failure_in_stream, fault_of
+from agent_server.providers.waits import retry_after
 
 TABLE = [
     (400, "", Fault.INVALID),

@@ -85,6 +85,7 @@ replies = st.builds(
     model=anything,
     usage=usages,
     reasoning=some(st.builds(Reasoning, anything, anything, maybe)),
+    note=maybe,
 )
 parts = (
     st.builds(Text, anything)

@@ -24,6 +24,7 @@ from agent_server.loop.errors import (
     TurnMismatch,
     TurnRunning,
     UnknownSession,
+    innermost,
 )
 from agent_server.loop.faults import Fault
 from agent_server.loop.model import JsonObject
@@ -85,17 +86,16 @@ class _Row:
 
 def error_object(error: Exception, *, unknown_session: int) -> JsonObject:
     """`{code, message, data}` for whatever a handler raised. `unknown_session` is the dialect's code for that."""
-    row = _row(error, unknown_session)
-    if isinstance(error, AgentServerError):
-        message = str(error)
-    else:
-        message = f"the server met an unexpected {type(error).__name__}; its log says more"
+    cause = innermost(error)
+    row = _row(cause, unknown_session)
+    known = isinstance(cause, AgentServerError)
+    message = str(cause) if known else "the server met an unexpected error; its log says more"
     return error_with(
         row.code, message, reason=row.reason, retryable=row.retryable, extra=row.extra
     )
 
 
-def _row(error: Exception, unknown_session: int) -> _Row:  # a flat table, first match wins
+def _row(error: BaseException, unknown_session: int) -> _Row:  # a flat table, first match wins
     match error:
         case RpcError():
             return _Row(error.code, error.reason, error.retryable, error.extra)
