@@ -8,7 +8,6 @@ which request.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
@@ -19,7 +18,8 @@ from anyio import to_thread
 
 from agent_server.frozen import frozen
 from agent_server.providers.http_address import Headers, host, login, split
-from agent_server.providers.http_errors import BrokenOff, Unusable
+from agent_server.providers.http_codings import unpackers
+from agent_server.providers.http_errors import Unusable
 from agent_server.version import __version__
 
 if TYPE_CHECKING:  # imported with the first connection; no cycle
@@ -44,13 +44,11 @@ class Answer:
     async def chunks(self) -> AsyncGenerator[bytes]:
         """The body as it comes, unpacked; once."""
         # We ask for `identity`; some servers compress whatever they are asked for.
-        packed = self.headers.get("content-encoding", "identity") in ("gzip", "deflate")
-        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        steps = unpackers(self.headers.get("content-encoding", ""))
         async for data in self._connection.body():
-            try:
-                yield data if unpacker is None else unpacker.decompress(data)
-            except zlib.error as error:
-                raise BrokenOff(str(error)) from error
+            for unpack in steps:
+                data = unpack(data)
+            yield data
 
 
 class HttpClients:

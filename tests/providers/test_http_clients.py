@@ -2,6 +2,7 @@
 
 import gzip
 import ssl
+import zlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -105,6 +106,34 @@ async def test_a_body_that_is_packed_all_the_same_is_unpacked() -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
     async with answering(head.encode() + body) as (place, _):
         assert await asked(f"http://{place}/") == (200, b"data: {}")
+
+
+def raw_deflate(data: bytes) -> bytes:
+    return zlib.compress(data)[2:-4]
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("GZIP", gzip.compress(b"hi")),
+        ("x-gzip", gzip.compress(b"hi")),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"hi"))),
+        ("deflate", zlib.compress(b"hi")),
+        ("deflate", raw_deflate(b"hi")),
+        ("Identity", b"hi"),
+    ],
+)
+async def test_a_coding_is_undone_however_it_is_written(coding: str, body: bytes) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {len(body)}\r\n\r\n"
+    async with answering(head.encode() + body) as (place, _):
+        assert await asked(f"http://{place}/") == (200, b"hi")
+
+
+async def test_a_coding_that_is_not_known_is_named() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n"
+    async with answering(head + b"hi") as (place, _):
+        with pytest.raises(BrokenOff, match="packed as br"):
+            await asked(f"http://{place}/")
 
 
 async def test_a_packed_body_that_cannot_be_unpacked_is_broken() -> None:
