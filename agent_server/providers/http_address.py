@@ -24,6 +24,13 @@ def split(url: str) -> SplitResult:
     raise Unusable("no address")
 
 
+def completions(base_url: str) -> str:
+    """Return the address that completions are asked of: a query stays behind the path, an end is not doubled."""
+    base, mark, query = base_url.strip().partition("?")
+    end = "/chat/completions"
+    return base.rstrip("/").removesuffix(end).rstrip("/") + end + mark + query
+
+
 def host(parts: SplitResult) -> str:
     """As it stands there: with its port if that is named, without a name and password."""
     return parts.netloc.rpartition("@")[2]

@@ -24,6 +24,7 @@ from agent_server.providers import faults, wire
 from agent_server.providers.assemble import Assembler
 from agent_server.providers.error_shapes import error_in, said_in
 from agent_server.providers.fragments import Json
+from agent_server.providers.http_address import completions
 from agent_server.providers.http_clients import Answer, HttpClients
 from agent_server.providers.http_errors import BrokenOff, Unreachable, Unusable
 from agent_server.providers.keys import Key
@@ -69,7 +70,7 @@ class HttpChatModel:
         self.name = name
         self.window = window
         self._endpoint = endpoint
-        self._url = endpoint.base_url.rstrip("/") + "/chat/completions"
+        self._url = completions(endpoint.base_url)
         self._clients = clients
         self._timeouts = timeouts
         self._price = price

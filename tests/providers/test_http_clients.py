@@ -13,6 +13,7 @@ import pytest
 from anyio.abc import ByteReceiveStream, ByteStream, SocketAttribute, SocketStream
 from anyio.streams.tls import TLSStream
 
+from agent_server.providers.http_address import completions
 from agent_server.providers.http_clients import HttpClients
 from agent_server.providers.http_connection import Connection
 from agent_server.providers.http_errors import BrokenOff, Unreachable, Unusable
@@ -303,3 +304,20 @@ async def test_a_refusal_that_comes_before_the_body_was_sent_is_read() -> None:
     )
 
     assert status == 413
+
+
+@pytest.mark.parametrize(
+    ("given", "asked_at"),
+    [
+        ("http://h/v1", "http://h/v1/chat/completions"),
+        (" http://h/v1// ", "http://h/v1/chat/completions"),
+        ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
+        ("http://h/v1/chat/completions/", "http://h/v1/chat/completions"),
+        ("http://h/v1?api-version=1", "http://h/v1/chat/completions?api-version=1"),
+        ("http://h/v1/chat/completions?a=1", "http://h/v1/chat/completions?a=1"),
+    ],
+)
+async def test_the_address_of_completions_is_made_of_whatever_was_pasted(
+    given: str, asked_at: str
+) -> None:
+    assert completions(given) == asked_at
