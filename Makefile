@@ -38,8 +38,14 @@ demo: .venv/.stamp ## see it work, offline and without a key (answers yes when n
 ##@ Check
 .PHONY: test check fix lint types layers unit e2e mutants
 
-test: setup lint types layers ## all of it, as CI runs it
-	$(PYTEST) tests
+# The types are checked beside the tests: their minute is one in which a worker waits for an editor. What is wrong with
+# them is told after the tests, and fails; when nothing is, the last line is that of pytest.
+test: setup lint layers ## all of it, as CI runs it
+	@$(BIN)/basedpyright >.venv/types.log 2>&1 & types=$$!; \
+	trap 'kill $$types 2>/dev/null || true' EXIT; \
+	tests=0; $(PYTEST) tests || tests=$$?; \
+	wait $$types || { cat .venv/types.log; exit 1; }; \
+	exit $$tests
 
 check: lint types layers unit ## the quick part: before each commit
 

@@ -1,9 +1,14 @@
-"""What every test shares: the event loop that anyio's plugin runs async tests on, and no clock in properties."""
+"""What every test shares: the event loop that anyio's plugin runs async tests on, no clock in properties, and the order
+in which the workers of pytest-xdist run them.
+"""
 
 import signal
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from xdist.remote import Producer
+
+from tests.schedule import LongestFirst, rank
 
 # A machine that is busy is slow, and that is no failure: what never ends is ended by pytest's own limit.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,3 +27,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def anyio_backend() -> str:
     """Asyncio, the one the product runs on."""
     return "asyncio"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the long ones first where several workers share them; a single process keeps the order of the files."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: rank(item.nodeid, getattr(item, "fixturenames", ())))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongestFirst:
+    """Hand tests out as `tests/schedule.py` says."""
+    return LongestFirst(config, log)

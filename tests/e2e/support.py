@@ -27,11 +27,11 @@ import anyio.lowlevel
 from tests.acp_oracle import Oracle
 from tests.fakes.acp_client import AcpClient, Message
 from tests.fakes.model_server import ModelServer
+from tests.waiting import wait_until_async
 
 PROGRAM = str(Path(sys.executable).with_name("agent-server"))
 Wire = Literal["acp", "lsp"]
 WIRES: tuple[Wire, ...] = ("acp", "lsp")
-POLL_S = 0.02
 TROUBLE = ("Traceback", "never awaited", "was never retrieved", "Unclosed", "ResourceWarning")
 """Words on standard error that no run may leave."""
 LSP_AGENT = {"version": 1, "sessionUpdate": True, "permission": True}
@@ -112,8 +112,7 @@ class Place:
 
     async def alone(self) -> None:
         """Return once nothing that was started here is alive."""
-        while self.processes():  # noqa: ASYNC110 - nothing tells of another process's death
-            await anyio.sleep(POLL_S)
+        await wait_until_async(self.processes, lambda living: not living)
 
 
 def _runs(entry: Path) -> bool:

@@ -15,6 +15,7 @@ from tests.front.terminal.pty_terminal import (
     processes_of,
     scripted,
 )
+from tests.waiting import wait_until
 
 CTRL_C = "\x03"
 BASE = "".join(f"line {n}\n" for n in range(1, 21))
@@ -116,9 +117,8 @@ def test_when_chat_is_killed_the_server_goes_too(
 
 
 def wait_until_none_is_left(tmp_path: Path) -> None:
-    """The server has 2 s after the end of its input; pytest's own limit bounds this."""
-    while left_running(tmp_path):
-        pass
+    """The server has 2 s after the end of its input."""
+    wait_until(lambda: left_running(tmp_path), lambda left: not left)
 
 
 def test_the_last_turns_edits_are_shown_asked_about_and_taken_back(

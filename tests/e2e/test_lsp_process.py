@@ -13,6 +13,7 @@ import pytest
 
 from tests.front.lsp.lsp_client import PLUGIN, STOCK, LspClient, framed, prompt_params
 from tests.front.lsp.lsp_process import PROGRAM, Running, edit_step, environment, running, script
+from tests.waiting import wait_until_async
 
 pytestmark = pytest.mark.anyio
 
@@ -155,8 +156,7 @@ async def test_a_client_that_stops_reading_cannot_keep_it_alive(tmp_path: Path) 
             await client.notify("initialized", {})
             command = {"command": "agent.prompt", "arguments": ["go"]}
             await client.ask("workspace/executeCommand", command)
-            while not is_full(written):  # noqa: ASYNC110 - a pipe does not say when it is full
-                await anyio.sleep(0.02)
+            await wait_until_async(lambda: is_full(written))
             await process.stdin.aclose()
 
             assert await process.wait() == 0

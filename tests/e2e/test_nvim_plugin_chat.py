@@ -102,11 +102,9 @@ def test_thoughts_and_output_are_folded_and_a_call_is_one_line(tmp_path: Path) -
         nvim.wait_for_chat("Ran.")
         nvim.wait_idle()
 
-        screen = nvim.screen()
+        nvim.wait_for_screen("✓ shell echo first; echo second (exit 0")
+        nvim.wait_off_screen("Let me see.", "│ second")
         assert "Let me see." in nvim.chat()
-        assert "Let me see." not in screen
-        assert "✓ shell echo first; echo second (exit 0" in screen
-        assert "│ second" not in screen
 
 
 def test_whatever_changes_what_is_folded_is_folded_and_nothing_else(tmp_path: Path) -> None:
@@ -211,12 +209,12 @@ def test_a_running_turn_is_cancelled(tmp_path: Path) -> None:
         nvim.open("a.txt")
         nvim.command("Agent ask something")
         nvim.wait_for_chat("I begin")
-        assert nvim.lua('return require("agent.status").component()') == "agent ● streaming"
+        nvim.wait_for_status("agent ● streaming")
         nvim.command("Agent cancel")
         nvim.wait_for_chat("cancelled · ")
         nvim.wait_idle()
 
-        assert nvim.lua('return require("agent.status").component()') == ""
+        nvim.wait_for_status("")
 
 
 def test_cancelling_withdraws_an_edit_and_a_question(tmp_path: Path) -> None:
@@ -229,7 +227,7 @@ def test_cancelling_withdraws_an_edit_and_a_question(tmp_path: Path) -> None:
         nvim.wait_idle()
 
         assert nvim.lines("a.txt") == TEXT.splitlines()
-        assert "ga accept" not in nvim.screen()
+        nvim.wait_off_screen("ga accept")
 
 
 def test_a_prompt_sent_while_a_turn_runs_waits_for_its_own(tmp_path: Path) -> None:

@@ -103,9 +103,7 @@ def test_staged_edits_are_shown_as_what_they_come_to_and_asked_about_together(
     with editor(desk, setup=setup) as nvim:
         ask(nvim)
         nvim.wait('require("agent.staged").count() == 2')
-        nvim.wait_for_screen("staged, asked about later · 2/2")
-        screen = nvim.screen()
-        assert "staged, asked about later · 1/2" in screen
+        screen = nvim.wait_for_screen(*(f"staged, asked about later · {n}/2" for n in (1, 2)))
         assert "ga accept" not in screen
         assert nvim.lua('return require("agent.review").count()') == 0
 
@@ -139,7 +137,7 @@ def test_applied_hunks_are_marked_and_one_is_taken_back_and_one_kept(tmp_path: P
         nvim.wait(APPLIED, 0)
 
         assert nvim.lines("a.txt") == [*NINE.splitlines()[:8], "NINE"]
-        assert "applied ·" not in nvim.screen()
+        nvim.wait_off_screen("applied ·")
 
 
 def test_an_applied_hunk_that_was_changed_since_is_not_taken_back(tmp_path: Path) -> None:

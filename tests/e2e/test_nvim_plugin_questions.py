@@ -49,7 +49,7 @@ def test_a_question_is_shown_at_its_call_with_what_can_be_answered(tmp_path: Pat
         ask(nvim)
 
         nvim.wait_for_screen("<CR> answers: Red · Blue")
-        assert nvim.lua('return require("agent.status").component()') == "agent ? 1 waiting"
+        nvim.wait_for_status("agent ? 1 waiting")
 
 
 def test_a_question_of_the_model_is_answered_by_choice(tmp_path: Path) -> None:

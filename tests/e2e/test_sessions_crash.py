@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import sqlite3
-import time
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from tests.e2e.support import Place, running
 from tests.fakes.acp_client import prompt_params
 from tests.fakes.answers import call, say
 from tests.fakes.model_server import ModelServer
+from tests.waiting import wait_until
 
 pytestmark = [
     pytest.mark.anyio,
@@ -92,8 +92,7 @@ async def killed_at(place: Place, entries: int) -> tuple[str, list[str]]:
         def step_and_kill() -> None:
             with standing_at(database, session, entries):
                 os.kill(server.process.pid, signal.SIGKILL)
-                while _runs(server.process.pid):
-                    time.sleep(0.001)
+                wait_until(lambda: not _runs(server.process.pid))
 
         server.unheard = True
         await anyio.to_thread.run_sync(step_and_kill)

@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.support import PROGRAM
+from tests.waiting import wait_until
 
 HERE = Path(__file__).parent / "vscode"
 EXTENSION = "agent-server.agent-server-0.1.0"
@@ -219,11 +220,10 @@ def _server(folder: Path, run: Path, port: int) -> list[str]:
 
 
 def _await(url: str, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + START_S
-    while process.poll() is None and time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(url, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("VS Code did not start")
+    def answers() -> bool:
+        with suppress(OSError), urllib.request.urlopen(url, timeout=1):
+            return True
+        return False
+
+    wait_until(lambda: process.poll() is not None or answers(), limit_s=START_S)
+    assert process.poll() is None, "VS Code did not start"

@@ -5,6 +5,7 @@ import ssl
 import zlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from agent_server.providers.http_clients import HttpClients
 from agent_server.providers.http_connection import Connection
 from agent_server.providers.http_errors import BrokenOff, Unreachable, Unusable
 from agent_server.providers.http_way import way
+from tests.waiting import wait_until_async
 
 pytestmark = pytest.mark.anyio
 
@@ -210,8 +212,7 @@ async def test_a_connection_that_the_server_closed_meanwhile_is_not_used_again()
                 assert [data async for data in answer.chunks()] == [b"hi"]
             assert len(heads) == asked_before + 1
             ((kept, _),) = clients._idle["http", place]
-            while not kept.stale:  # noqa: ASYNC110  (nothing tells of the end of a connection at rest)
-                await anyio.sleep(0.01)
+            await wait_until_async(partial(getattr, kept, "stale"))
     await clients.aclose()
 
 

@@ -15,6 +15,7 @@ from anyio import to_thread
 from agent_server.tools.descendants import MARK, Family, alive
 from agent_server.tools.lifeline import Lifeline
 from agent_server.tools.watchdog import end_all, still_running
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -43,15 +44,11 @@ def mark() -> Iterator[str]:
 
 
 async def gone(family: Family) -> None:
-    with anyio.fail_after(10):
-        while await to_thread.run_sync(alive, family):  # noqa: ASYNC110 - nothing tells of it
-            await anyio.sleep(0.02)
+    await to_thread.run_sync(wait_until, lambda: not alive(family))
 
 
 async def there(path: Path) -> None:
-    with anyio.fail_after(10):
-        while not await anyio.Path(path).exists():  # noqa: ASYNC110 - nothing tells of it
-            await anyio.sleep(0.02)
+    await to_thread.run_sync(wait_until, path.exists)
 
 
 @linux

@@ -94,11 +94,13 @@ await talk(async (agent, seen, text) => {
   const opened = await limited(agent.request(methods.agent.session.new, { cwd: workspace, mcpServers: [] }));
   session = opened.sessionId;
   const say = (words) => ({ sessionId: session, prompt: [{ type: "text", text: words }] });
+  /** Until all is here that was on its way: the agent's messages keep their order. */
+  const told = () => limited(agent.request(methods.agent.session.list, {}));
   const prompt = async (words) => {
     const answer = await limited(agent.request(methods.agent.session.prompt, say(words)));
     check(`"${words}" has a stop reason`, STOP_REASONS.includes(answer.stopReason), answer.stopReason);
     const before = seen.updates.length;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await told();
     check(`"${words}" is followed by nothing`, seen.updates.length === before);
     return answer.stopReason;
   };
@@ -150,7 +152,7 @@ await talk(async (agent, seen) => {
   const shown = said();
   const prompts = seen.updates.filter(({ update }) => update.sessionUpdate === "user_message_chunk");
   check("a loaded session shows every prompt", prompts.length === 4, prompts.length);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await limited(agent.request(methods.agent.session.list, {})); // what was on its way is here when this is
   check("all of it before the answer", said() === shown);
 });
 

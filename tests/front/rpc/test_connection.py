@@ -424,7 +424,7 @@ async def test_requests_that_were_read_are_answered_after_the_end_of_input() -> 
     """ACP reference §5 rule 5; the last line needs no line end."""
 
     async def slow(incoming: Incoming) -> object:
-        await anyio.sleep(0.02)
+        await anyio.wait_all_tasks_blocked()  # until the end was read
         return "done"
 
     async with serving(Dispatch({"slow": slow}), grace_s=5) as peer:
