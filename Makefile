@@ -36,7 +36,7 @@ demo: .venv/.stamp ## see it work, offline and without a key (answers yes when n
 	@if [ -t 0 ]; then exec $(BIN)/agent-server demo; else exec $(BIN)/agent-server demo --yes; fi
 
 ##@ Check
-.PHONY: test check fix lint types layers unit e2e mutants
+.PHONY: test check fix lint types layers unit e2e flakes mutants
 
 # The types are checked beside the tests: their minute is one in which a worker waits for an editor. What is wrong with
 # them is told after the tests, and fails; when nothing is, the last line is that of pytest.
@@ -68,6 +68,9 @@ unit: .venv/.stamp ## the tests in memory
 
 e2e: setup ## the tests with real processes, clients and editors
 	$(PYTEST) tests/e2e
+
+flakes: setup ## the end-to-end tests ROUNDS=20 times, alone and shuffled, under load and without (TESTS=…: some of them)
+	$(BIN)/python scripts/flakes.py $(TESTS)
 
 mutants: .venv/.stamp ## break the program on purpose, and see that a test notices (minutes)
 	$(BIN)/python scripts/mutants.py
