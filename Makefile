@@ -17,7 +17,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
 # inline-snapshot cannot write from several processes; `make snap` uses one.
-PYTEST := $(BIN)/pytest -n $(WORKERS) --inline-snapshot=disable
+PYTEST := $(BIN)/pytest -n $(WORKERS) --maxschedchunk=2 --inline-snapshot=disable
 CLIENTS := tests/e2e/clients
 VSCODE := editors/vscode
 NVIM := editors/nvim

@@ -6,9 +6,6 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-from xdist.remote import Producer
-
-from tests.schedule import LongestFirst, rank
 
 # A machine that is busy is slow, and that is no failure: what never ends is ended by pytest's own limit.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -17,6 +14,8 @@ settings.register_profile(
     "curt", settings.get_profile("patient"), phases=(Phase.explicit, Phase.generate)
 )
 settings.load_profile("patient")
+
+LONG = ("tests/e2e/test_vscode_", "tests/e2e/")
 
 # A shell that runs us in the background has SIGINT ignored, and every process of a test would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -32,10 +31,9 @@ def anyio_backend() -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the long ones first where several workers share them; a single process keeps the order of the files."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: rank(item.nodeid, getattr(item, "fixturenames", ())))
+        items.sort(key=_rank)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongestFirst:
-    """Hand tests out as `tests/schedule.py` says."""
-    return LongestFirst(config, log)
+def _rank(item: pytest.Item) -> int:
+    """Order a test by how long its kind takes: with VS Code, with processes, in memory."""
+    return next((at for at, kind in enumerate(LONG) if item.nodeid.startswith(kind)), len(LONG))
