@@ -1,13 +1,12 @@
 """The log as a conversation that every strict provider accepts (I1, R128–R132).
 
-A pure projection: nothing is repaired, because nothing is ever stored in a shape that needs it. It starts with the
-person, alternates, answers every call once and in call order, and has no empty message.
+A pure projection: the log is never repaired, it keeps what was said. A request starts with the user, alternates,
+answers every call once and in call order, has no empty message, and each call has a form that all take (`call_forms`).
 """
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from agent_server.context.call_forms import CallForms
 from agent_server.loop.model import (
     CallKey,
     Entry,
@@ -17,7 +16,6 @@ from agent_server.loop.model import (
     ResultEntry,
     SummaryEntry,
     Text,
-    ToolCall,
     UserEntry,
 )
 from agent_server.loop.ports import AssistantMessage, Message, ToolMessage, UserMessage
@@ -41,6 +39,8 @@ class Projection:
         self._kept: list[Message] = []
         self._upto = 0
         """Entries before this index are in `_kept`; every call in them has its result."""
+        self._forms = CallForms()
+        """Of the calls in `_kept`."""
 
     def of(self, entries: Sequence[Entry], *, nudge: str | None = None) -> tuple[Message, ...]:
         """The messages of the log as it is now; it may only have grown since the last time, or be a part of it."""
@@ -48,12 +48,12 @@ class Projection:
             return Projection().of(entries, nudge=nudge)
         if (summary := last_summary(entries[self._upto :])) is not None:
             self._kept = [UserMessage((Text(SUMMARY_HEAD + summary.text),))]
-            self._upto = summary.upto
+            self._upto, self._forms = summary.upto, CallForms()
         at_rest = _last_rest(entries, self._upto)
-        _fold(self._kept, entries[self._upto : at_rest])
+        _fold(self._kept, entries[self._upto : at_rest], self._forms)
         self._upto = at_rest
         out = self._kept.copy()
-        _fold(out, entries[at_rest:])
+        _fold(out, entries[at_rest:], self._forms.copy())
         if nudge is not None:
             _join(out, UserMessage((Text(nudge),)))
         return tuple(out)
@@ -72,14 +72,14 @@ def _last_rest(entries: Sequence[Entry], start: int) -> int:
     return rest
 
 
-def _fold(out: list[Message], entries: Sequence[Entry]) -> None:
+def _fold(out: list[Message], entries: Sequence[Entry], forms: CallForms) -> None:
     """Append what these entries say. Messages are never changed in place, so a copy of the list is its own."""
     outputs = {e.key: e.result.output for e in entries if isinstance(e, ResultEntry)}
     for entry in entries:
         if isinstance(entry, UserEntry):
             _join(out, UserMessage(_said(entry.parts)))
         elif isinstance(entry, ReplyEntry):
-            for message in _answered(entry.reply, outputs):
+            for message in _answered(entry.reply, outputs, forms):
                 _join(out, message)
 
 
@@ -94,21 +94,13 @@ def _said(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return kept or (Text("(an empty message)"),)
 
 
-def _answered(reply: Reply, outputs: dict[CallKey, str]) -> Iterator[Message]:
+def _answered(reply: Reply, outputs: dict[CallKey, str], forms: CallForms) -> Iterator[Message]:
     if not reply.calls and not reply.text.strip():
         return
-    yield AssistantMessage(reply.text, tuple(map(_valid, reply.calls)), reply.reasoning)
-    for call in reply.calls:
+    calls = tuple(map(forms.form, reply.calls))
+    yield AssistantMessage(reply.text, calls, reply.reasoning)
+    for call in calls:
         yield ToolMessage(call.id, call.name, outputs.get(call.key, NO_RESULT) or "(no output)")
-
-
-def _valid(call: ToolCall) -> ToolCall:
-    """The call with arguments that parse as an object: a malformed text would be refused for ever (ST-18)."""
-    try:
-        good = isinstance(json.loads(call.arguments), dict)
-    except ValueError:
-        good = False
-    return call if good else replace(call, arguments="{}")
 
 
 def _join(out: list[Message], message: Message) -> None:

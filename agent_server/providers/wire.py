@@ -1,9 +1,11 @@
 """A `Request` in the JSON of OpenAI's chat completions, which every engine of ours speaks towards its provider."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from typing import assert_never
 
+from agent_server.context.call_forms import SIGNED
 from agent_server.loop.model import Image, Part, Reasoning, Resource, Text
 from agent_server.loop.ports import (
     AssistantMessage,
@@ -46,18 +48,37 @@ def message(said: Message, model: str, field: str | None) -> Json:
         case AssistantMessage():
             return _assistant(said, model, field)
         case ToolMessage(call_id, _, text):
-            return {"role": "tool", "tool_call_id": call_id, "content": text}
+            return {"role": "tool", "tool_call_id": id_form(model)(call_id), "content": text}
         case _:
             assert_never(said)
+
+
+def id_form(model: str) -> Callable[[str], str]:
+    """How ids of calls are written for a model: Mistral takes nine letters and digits; only Gemini signs in them."""
+    name = model.lower()
+    if "mistral" in name or "codestral" in name:
+        return _nine
+    return str if "gemini" in name else _unsigned
+
+
+def _nine(call_id: str) -> str:
+    if len(call_id) == 9 and call_id.isascii() and call_id.isalnum():
+        return call_id
+    return sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:9]
+
+
+def _unsigned(call_id: str) -> str:
+    return _nine(call_id) if SIGNED in call_id else call_id
 
 
 def _assistant(message: AssistantMessage, model: str, field: str | None) -> Json:
     out: Json = {"role": "assistant", "content": message.text or None}
     if not message.calls:
         return out
+    form = id_form(model)
     out["tool_calls"] = [
         {
-            "id": call.id,
+            "id": form(call.id),
             "type": "function",
             "function": {"name": call.name, "arguments": call.arguments or "{}"},
         }

@@ -125,6 +125,7 @@ def raw_deflate(data: bytes) -> bytes:
         ("deflate", raw_deflate(b"hi")),
         ("Identity", b"hi"),
     ],
+    ids=["GZIP", "x-gzip", "twice", "deflate", "raw deflate", "Identity"],
 )
 async def test_a_coding_is_undone_however_it_is_written(coding: str, body: bytes) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {len(body)}\r\n\r\n"
