@@ -25,6 +25,7 @@ from agent_server.loop.model import (
     ToolCall,
     TurnEndEntry,
     UserEntry,
+    WithheldEntry,
 )
 
 WIDTH = 100
@@ -71,6 +72,9 @@ def render(entries: Sequence[Entry]) -> Iterator[str]:
                 yield f"  [{what}: {usage.input + usage.output} tokens]"
             case AsideEntry():
                 pass  # shown where the model hears it
+            case WithheldEntry(what=what, reason=reason):
+                what = "pictures are" if what == "images" else "this turn is"
+                yield f"  [{what} left out of later requests: {reason}]"
             case _:
                 assert_never(entry)
     for key, call in calls.items():

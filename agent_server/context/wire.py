@@ -7,6 +7,7 @@ answers every call once and in call order, has no empty message, and each call h
 from collections.abc import Iterator, Sequence
 
 from agent_server.context.call_forms import CallForms
+from agent_server.context.withheld import without_refused
 from agent_server.loop.model import (
     CallKey,
     Entry,
@@ -17,6 +18,7 @@ from agent_server.loop.model import (
     SummaryEntry,
     Text,
     UserEntry,
+    WithheldEntry,
 )
 from agent_server.loop.ports import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_server.loop.recover import GO_ON
@@ -46,6 +48,11 @@ class Projection:
         """The messages of the log as it is now; it may only have grown since the last time, or be a part of it."""
         if len(entries) < self._upto:
             return Projection().of(entries, nudge=nudge)
+        if any(
+            isinstance(e, WithheldEntry) for e in entries[self._upto :]
+        ):  # also of what was kept
+            self._kept, self._upto, self._forms = [], 0, CallForms()
+            entries = without_refused(entries)
         if (summary := last_summary(entries[self._upto :])) is not None:
             self._kept = [UserMessage((Text(SUMMARY_HEAD + summary.text),))]
             self._upto, self._forms = summary.upto, CallForms()

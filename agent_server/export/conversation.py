@@ -34,6 +34,7 @@ from agent_server.loop.model import (
     TurnId,
     Usage,
     UserEntry,
+    WithheldEntry,
 )
 from agent_server.loop.proposal import ChangeKind
 from agent_server.loop.standing import asides, own_words, standing
@@ -197,6 +198,8 @@ class _Fold:
             case TurnEndEntry(reason=reason, detail=detail, usage=usage, message=message):
                 return [Ended(reason, detail, message and mask(message), usage)]
             case StartedEntry() | ResultEntry() | AsideEntry() | SpentEntry() | RewoundEntry():
+                return []
+            case WithheldEntry():  # said as a notice at the time; how the turn ended says why
                 return []
             case _:
                 assert_never(entry)

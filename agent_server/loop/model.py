@@ -325,6 +325,20 @@ class SpentEntry:
     """What for, in a word."""
 
 
+Withheld = Literal["images", "turn"]
+"""What of the conversation before it a model is not shown any more: all pictures, or what was said in one turn."""
+
+
+@frozen
+class WithheldEntry:
+    """A provider refused a request for the form of its content, which is left out of later requests."""
+
+    turn: TurnId
+    what: Withheld
+    reason: str
+    """The provider's words."""
+
+
 Entry = (
     UserEntry
     | ReplyEntry
@@ -337,4 +351,5 @@ Entry = (
     | RewoundEntry
     | AsideEntry
     | SpentEntry
+    | WithheldEntry
 )

@@ -9,7 +9,14 @@ from agent_server.loop.early import Early
 from agent_server.loop.errors import ModelFailure, StoreFailure
 from agent_server.loop.events import ModelSwitched, Notice, Retrying, StepFinished, UsageChanged
 from agent_server.loop.faults import Fault
-from agent_server.loop.model import AsideEntry, DoneReason, Reply, ReplyEntry, Text
+from agent_server.loop.model import (
+    AsideEntry,
+    DoneReason,
+    Reply,
+    ReplyEntry,
+    Text,
+    WithheldEntry,
+)
 from agent_server.loop.recover import (
     CONTINUATIONS,
     GO_ON,
@@ -22,6 +29,7 @@ from agent_server.loop.recover import (
     larger_cap,
     recovery,
 )
+from agent_server.loop.refused import is_about_form, withhold
 from agent_server.loop.shown import Shown
 from agent_server.loop.states import Compacting, Done, Executing, State, Streaming, Thinking
 from agent_server.loop.turn import Turn
@@ -142,6 +150,8 @@ async def _redirected(t: Turn, shown: Shown) -> State:
 
 async def _failed(t: Turn, state: Streaming, failure: ModelFailure, shown: Shown) -> State:
     t.early = {}
+    if failure.fault is Fault.OVERFLOW and is_about_form(failure, state.request):
+        failure = ModelFailure(str(failure), fault=Fault.INVALID, status=failure.status)
     move = recovery(t, failure, can_compact=not state.last)
     t.tries[failure.fault] += 1
     match move:
@@ -162,7 +172,18 @@ async def _failed(t: Turn, state: Streaming, failure: ModelFailure, shown: Shown
             return compacting
         case Done() as done:
             await shown.break_off()
+            await _leave_out(t, state, failure)
             return done
+
+
+async def _leave_out(t: Turn, state: Streaming, failure: ModelFailure) -> None:
+    """Make sure that what was refused for its form is not refused again with the next prompt."""
+    what = withhold(failure, state.request, t.log.entries, t.id)
+    if what is None:
+        return
+    await t.log.append(WithheldEntry(t.id, what, str(failure)))
+    named = "Pictures are" if what == "images" else "What was said in this turn is"
+    t.emit(Notice("warning", f"{named} left out of later requests", str(failure)))
 
 
 async def _refresh(t: Turn, state: Streaming, failure: ModelFailure) -> State:

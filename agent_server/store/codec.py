@@ -28,6 +28,8 @@ from agent_server.loop.model import (
     TurnEndEntry,
     TurnId,
     UserEntry,
+    Withheld,
+    WithheldEntry,
 )
 from agent_server.store.fields import (
     Damaged,
@@ -60,6 +62,7 @@ VERSION = 1
 
 ORIGINS: dict[str, Origin] = {value: value for value in get_args(Origin)}
 EFFECTS: dict[str, Effect] = {value: value for value in get_args(Effect)}
+WITHHELD: dict[str, Withheld] = {value: value for value in get_args(Withheld)}
 DETAILS: dict[str, Detail] = {value: value for value in get_args(Detail)}
 REASONS: dict[str, DoneReason] = {reason.value: reason for reason in DoneReason}
 
@@ -157,6 +160,8 @@ def entry_to_json(entry: Entry) -> tuple[str, Json]:
             return "spent", present(turn=turn, usage=write_usage(entry.usage), what=entry.what)
         case AsideEntry():
             return "aside", present(turn=turn, text=entry.text, about=entry.about)
+        case WithheldEntry():
+            return "withheld", present(turn=turn, what=entry.what, reason=entry.reason)
         case _:
             assert_never(entry)
 
@@ -222,6 +227,10 @@ def _read_spent(turn: TurnId, fields: JsonValue) -> Entry:
     return SpentEntry(turn, read_usage(_object(fields, "usage")), text(fields, "what"))
 
 
+def _read_withheld(turn: TurnId, fields: JsonValue) -> Entry:
+    return WithheldEntry(turn, choice(fields, "what", WITHHELD), text(fields, "reason"))
+
+
 _READERS: dict[str, Callable[[TurnId, JsonValue], Entry]] = {
     "user": _read_user,
     "reply": _read_reply,
@@ -234,5 +243,6 @@ _READERS: dict[str, Callable[[TurnId, JsonValue], Entry]] = {
     "rewound": _read_rewound,
     "aside": _read_aside,
     "spent": _read_spent,
+    "withheld": _read_withheld,
 }
 KINDS = tuple(_READERS)

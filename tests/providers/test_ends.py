@@ -35,7 +35,7 @@ async def serving(*answers: Answer) -> AsyncGenerator[tuple[HttpChatModel, Model
             try:
                 yield (
                     HttpChatModel(
-                        "openai/mock", endpoint, clients, window=1000, timeouts=Timeouts()
+                        "openai/mock", endpoint, clients, window=100_000, timeouts=Timeouts()
                     ),
                     server,
                 )

@@ -6,7 +6,7 @@ import pytest
 
 from agent_server.loop.model import CallKey, Image, Reasoning, Resource, Text, ToolCall
 from agent_server.loop.ports import AssistantMessage, ToolMessage, UserMessage
-from agent_server.providers.wire import messages, tools
+from agent_server.providers.wire import id_form, messages, tools
 from tests.fakes.strict import complaint
 from tests.providers.requests import READ, request, step_messages, user
 
@@ -100,3 +100,12 @@ def test_a_tool_is_a_function() -> None:
             },
         }
     ]
+
+
+@pytest.mark.parametrize(("model", "whole"), [("gemini/pro", True), ("openai/gpt-x", False)])
+def test_a_signature_in_the_id_of_a_call_goes_back_to_gemini_alone(model: str, whole: bool) -> None:
+    signed = "call_1__thought__" + "A/+=" * 20
+    form = id_form(model)
+
+    assert (form(signed) == signed) is whole
+    assert form("call_1") == "call_1"

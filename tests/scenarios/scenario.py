@@ -24,6 +24,7 @@ from agent_server.loop.model import (
     Text,
     TurnEndEntry,
     UserEntry,
+    WithheldEntry,
 )
 
 
@@ -110,3 +111,5 @@ def _line(entry: Entry) -> str:
             return f"aside: {text}"
         case SpentEntry():
             return "spent"
+        case WithheldEntry(what=what):
+            return f"withheld: {what}"

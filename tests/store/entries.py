@@ -35,6 +35,8 @@ from agent_server.loop.model import (
     TurnId,
     Usage,
     UserEntry,
+    Withheld,
+    WithheldEntry,
 )
 from agent_server.loop.proposal import ChangeKind, FileChange, Hunk
 
@@ -112,6 +114,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(RewoundEntry, turns, count, maybe),
     st.builds(AsideEntry, turns, anything, maybe),
     st.builds(SpentEntry, turns, usages, anything),
+    st.builds(WithheldEntry, turns, st.sampled_from(get_args(Withheld)), anything),
 )
 
 

@@ -34,6 +34,7 @@ from agent_server.loop.model import (
     TurnEndEntry,
     TurnId,
     UserEntry,
+    WithheldEntry,
 )
 from agent_server.loop.standing import asides, own_words, places
 
@@ -71,7 +72,7 @@ def replay(
                     yield turn_end(entry)
             case UserEntry() | StartedEntry() | ResultEntry() | SummaryEntry():
                 pass
-            case AsideEntry() | SpentEntry() | RewoundEntry():
+            case AsideEntry() | SpentEntry() | RewoundEntry() | WithheldEntry():
                 pass
 
 
