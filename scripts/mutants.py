@@ -118,8 +118,8 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(
         "a no ends the batch",
         "loop/confirming.py",
-        "    return Executing(gate.number)\n\n\nasync def _loop",
-        "    return Thinking()\n\n\nasync def _loop",
+        "    return Executing(gate.number)\n\n\nasync def _asked",
+        "    return Thinking()\n\n\nasync def _asked",
     ),
     Mutant(
         "a question taken back is a no",
@@ -186,8 +186,8 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(
         "results are sent in the wrong order",
         "context/wire.py",
-        "    for call in reply.calls:\n        yield ToolMessage",
-        "    for call in reversed(reply.calls):\n        yield ToolMessage",
+        "    for call in calls:\n        yield ToolMessage",
+        "    for call in reversed(calls):\n        yield ToolMessage",
     ),
     Mutant(
         "a result belongs to the first call with its place",
@@ -203,8 +203,8 @@ MUTANTS: Sequence[Mutant] = (
     ),
     Mutant(
         "malformed arguments are sent back",
-        "context/wire.py",
-        "        good = isinstance(json.loads(call.arguments), dict)",
+        "context/call_forms.py",
+        "        good = isinstance(json.loads(text, parse_constant=_refuse), dict)",
         "        good = True",
     ),
     Mutant(

@@ -4,8 +4,10 @@ Six fields a line, metadata only: no argument, no output, no title ever comes he
 the truth (`receipts.py`); this is its copy for people and other programs.
 """
 
+import errno
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
@@ -75,6 +77,8 @@ def append(workspace: str, text: str) -> None:
     finally:
         os.close(agent)
     with os.fdopen(file, "ab") as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), NAME)
         torn = "" if _ends_a_line(file) else "\n"
         stream.write((torn + text).encode())
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -114,7 +114,9 @@ class Search(BuiltIn):
                     hidden=frozenset(staged.texts),
                 )
                 ran = await _on_disk(program, given, hits, staged, alone=alone)
+                await to_thread.run_sync(hits.renumber, _content_below(folder.real))
                 await _in_staged(program, given, hits, staged)
+                hits.renumber(lambda path: staged.there.get(path, "").encode())
             except EditRefused as error:
                 return ToolResult(False, str(error), code=error.reason, summary="not a file")
             except OSError as error:
@@ -162,7 +164,7 @@ async def _on_disk(
 
 async def _in_staged(program: str, given: SearchArguments, hits: "_Hits", staged: Overlaid) -> None:
     """The texts that are staged, each on its own, as the agent sees them."""
-    hits.hidden, hits.texts, hits.returns = frozenset(), staged.there, {}
+    hits.hidden = frozenset()
     options = [*_pattern_options(given), "-"]
     for path, text in sorted(staged.there.items()):
         if hits.more or not hits.wanted(path):
@@ -226,6 +228,18 @@ def _pattern_options(given: SearchArguments) -> list[str]:
     return [*options, "--regexp", given.pattern, "--"]
 
 
+def _content_below(folder: str) -> Callable[[str], bytes]:
+    return lambda path: content_of(f"{folder}/{path}")
+
+
+def _moved(line: str, before: Sequence[int]) -> str:
+    digits = re.match(r"\d+", line)
+    if digits is None:
+        return line
+    number = int(digits[0])
+    return f"{number + before[min(number, len(before)) - 1]}{line[digits.end() :]}"
+
+
 @mutable
 class _Hits:
     folder: Place
@@ -241,10 +255,8 @@ class _Hits:
     """Lines by path in the folder."""
     skipped: dict[str, bool] = field(default_factory=dict[str, bool])
     """Files by whether their lines are left out, and of those whether for their secrets."""
-    texts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Those that are staged, by path."""
-    returns: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
-    """By path, how many bare carriage returns stand before each line; none where there is none in the file."""
+    renumbered: set[str] = field(default_factory=set[str])
+    """Files whose lines have the numbers that `read` gives them."""
     count: int = 0
     concealed: int = 0
     more: bool = False
@@ -256,7 +268,6 @@ class _Hits:
         if match is None or path in self.hidden or self._skips(path):
             return True  # not a line of a file: what rg says of a binary one
         number, mark, text = match.groups()
-        number = str(int(number) + self._moved(path, int(number)))
         if (mark == ":" and self.count == self.limit) or self.room < 0:
             self.more = True
             return False
@@ -264,14 +275,12 @@ class _Hits:
         self._keep(path, f"{number}{mark}{text}")
         return True
 
-    def _moved(self, path: str, number: int) -> int:
-        """How much later a line is for `read` and editors, to whom a bare carriage return ends a line too."""
-        if path not in self.returns:
-            text = self.texts.get(path)
-            data = content_of(f"{self.folder.real}/{path}") if text is None else text.encode()
-            self.returns[path] = returns_before(data)
-        before = self.returns[path]
-        return before[min(number, len(before)) - 1] if before else 0
+    def renumber(self, content: Callable[[str], bytes]) -> None:
+        """Count lines as `read` and editors do, to whom a bare carriage return ends a line too."""
+        for path, lines in self.files.items():
+            if path not in self.renumbered and (before := returns_before(content(path))):
+                lines[:] = [_moved(line, before) for line in lines]
+            self.renumbered.add(path)
 
     def _skips(self, path: str) -> bool:
         if path not in self.skipped:

@@ -25,7 +25,7 @@ def refusal(words: str, status: int = 400) -> Answer:
 
 async def prompt(model: HttpChatModel, log: MemoryLog, *parts: Part) -> tuple[Done, Stage]:
     """One more turn over the same log, as after a restart: nothing else is remembered."""
-    stage = Stage(model, {}, log, limits=Limits(transient_retries=0))
+    stage = Stage(model, {}, log, limits=Limits(transient_retries=0))  # pyright: ignore[reportArgumentType]
     return await run(stage.turn(f"t{len(log.entries)}"), parts), stage
 
 

@@ -1,4 +1,6 @@
-"""Whatever models, users and providers did in a session: no request is refused for its form (strict rules: fakes/strict).
+"""Whatever models, users and providers did in a session: no request is refused for its form.
+
+The rules are those of `tests/fakes/strict.py`.
 
 By hand over more sessions: `SESSIONS=5000 pytest tests/providers/test_form_rules.py`.
 """

@@ -186,7 +186,7 @@ async def test_long_output_is_cut_in_the_middle_and_kept_whole_in_a_file(tmp_pat
     assert len(result.output) < 600
     assert kept.read_text() == "".join(f"{n}\n" for n in range(1, 1001))
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert (tmp_path / ".agent/.gitignore").read_text() == "out/\ntool-effects.jsonl\n"
+    assert (tmp_path / ".agent/.gitignore").read_text() == ".gitignore\nout/\ntool-effects.jsonl\n"
     paged = await desk.call("read", path=".agent/out/t1-1-0.txt", start_line=999)
     assert paged.output == "999\t999\n1000\t1000"
 
