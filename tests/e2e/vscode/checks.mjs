@@ -223,7 +223,7 @@ const checks = {
     assert.deepEqual((await answers()).map(({ id }) => id), ["n1", "n2"]);
 
     // A letter typed on the closed list of modes chooses none.
-    await page.getByRole("combobox", { name: "Mode" }).focus();
+    await page.getByRole("combobox", { name: "Mode", exact: true }).focus();
     await page.keyboard.press("p");
     await page.keyboard.press("Escape");
     assert.deepEqual((await chat.told()).filter(({ kind }) => kind === "setMode"), []);

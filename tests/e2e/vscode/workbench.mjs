@@ -133,6 +133,14 @@ export class Workbench {
     return this.page.locator(".tab", { hasText: name }).first();
   }
 
+  /** Save a file that is open and has changes. */
+  async save(name) {
+    const dirty = this.page.locator(".tab.dirty", { hasText: name });
+    await dirty.first().click();
+    await this.page.keyboard.press("Control+s");
+    await dirty.waitFor({ state: "detached" });
+  }
+
   toast(words) {
     return this.page.locator(".notification-toast", { hasText: words });
   }

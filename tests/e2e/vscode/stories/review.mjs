@@ -22,6 +22,7 @@ export async function review(w) {
   await chat.locator(".review-bar", { hasText: "2 edits in 1 file" }).waitFor();
   await chat.getByRole("button", { name: "Accept all" }).click();
   await w.tab("dates.py (proposed)").waitFor({ state: "detached" });
+  await w.save("dates.py"); // an accepted edit of an open file is the user's to save
   await chat.locator(".question code", { hasText: "print(dates" }).waitFor();
   await noSeriousViolation(chat);
   await chat.getByRole("button", { name: "Allow once" }).click();
@@ -132,7 +133,7 @@ export async function exact(w) {
   await w.press("Control+w");
   await w.tab("6.txt (proposed)").waitFor({ state: "detached" });
   assert.equal(await w.page.locator(".monaco-dialog-box").count(), 0);
-  await w.press("Control+Alt+r");
+  await w.press("Alt+Shift+r");
   await w.inDiff("6.txt (proposed)", "xONE");
   await w.command("Agent: Accept all proposed edits");
   await w.tab("6.txt (proposed)").waitFor({ state: "detached" });
@@ -180,9 +181,10 @@ export async function staged(w, place) {
   await w.command(`Focus on ${PROPOSED} View`);
   await w.row("broken.json").getByText("staged").waitFor();
   assert.equal(await w.tab("broken.json (proposed)").count(), 0);
-  await w.tab("broken.json (proposed)").waitFor();
   await w.row("broken.json").getByText("waiting").waitFor();
   await w.row("staged").waitFor({ state: "detached" });
+  await w.command("Agent: Review the proposed edits");
+  await w.tab("broken.json (proposed)").waitFor();
   await w.command("Agent: Accept all, and choose how far that goes…");
   await w.pick("This time only");
   await w.row("broken.json").getByText("applied").waitFor();

@@ -127,6 +127,7 @@ export async function code(w) {
   await user(chat, "Apply this code to @dates.py").locator(".attached", { hasText: "dates.py" }).waitFor();
   await chat.getByRole("button", { name: "Accept all" }).click();
   await chat.locator(".message", { hasText: "Applied" }).waitFor();
+  await w.save("dates.py");
 }
 
 /** Where there are several folders the person says in which one a session works, and files are told apart. */
