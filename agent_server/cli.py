@@ -3,18 +3,19 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
 from agent_server.commands.arguments import Arguments, parse
 from agent_server.config import Home
-from agent_server.loop.errors import AgentServerError
+from agent_server.loop.errors import AgentServerError, BadSetting
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the command that the arguments (without the program's name) ask for; the exit code."""
     try:
-        return _run(parse(argv))
+        return _run(_checked(parse(argv)))
     except SystemExit as asked:  # argparse, after --help, --version or a mistake
         return asked.code if isinstance(asked.code, int) else 1
     except AgentServerError as error:
@@ -26,6 +27,23 @@ def main(argv: Sequence[str]) -> int:
         # Whoever read us has seen enough (`| head`). Python must not try to flush what is left.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _checked(arguments: Arguments) -> Arguments:
+    """See that the files the options name can be used; `doctor` tells itself what is wrong with them.
+
+    Raises:
+        SystemExit: 2, the reason on stderr: nothing runs without what it was told to run with.
+    """
+    if arguments.command == "doctor" or not arguments.options.as_arguments():
+        return arguments
+    from agent_server.config_named import with_named_files  # no plain start needs it
+
+    try:
+        return replace(arguments, options=with_named_files(arguments.options))
+    except BadSetting as error:
+        sys.stderr.write(f"agent-server: {error}\n")
+        raise SystemExit(2) from error
 
 
 def _run(arguments: Arguments) -> int:

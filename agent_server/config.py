@@ -283,3 +283,5 @@ class Home:
     blobs: Path
     cache: Path
     log: Path
+    config_named: bool = False
+    """`config_toml` is the file that `--config` names: that it is gone is no longer fine."""

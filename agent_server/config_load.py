@@ -6,6 +6,7 @@ and the value of the source below holds. A source is first turned into a *layer*
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_origin, get_type_hints
 
@@ -14,6 +15,7 @@ from agent_server.config_check import Layer, Source, inner_shape
 from agent_server.config_layers import Written, leaves, merge, nested, read_environment, read_table
 from agent_server.config_reference import PRESETS
 from agent_server.loop.model import MODES
+from agent_server.options import Options
 from agent_server.repository_file import read_repository_file
 
 
@@ -29,6 +31,14 @@ def find_home(environ: Mapping[str, str]) -> Home:
     return _home(
         dirs.user_config_path, dirs.user_state_path, dirs.user_cache_path, dirs.user_log_path
     )
+
+
+def home_of(options: Options, environ: Mapping[str, str]) -> Home:
+    """Find the user's folders, with the file of settings that the command line names in the place of `config.toml`."""
+    home = find_home(environ)
+    if options.config is None:
+        return home
+    return replace(home, config_toml=Path(options.config), config_named=True)
 
 
 def _home(config: Path, state: Path, cache: Path, log: Path) -> Home:
@@ -49,6 +59,8 @@ def load(
     """
     problems: list[Problem] = []
     user = _file_layer(home.config_toml, problems)
+    if home.config_named and not home.config_toml.exists():
+        problems.append(Problem(str(home.config_toml), "", "there is no such file any more"))
     outside = (
         read_environment(environ, problems),
         read_table(Source("options"), overrides, problems).layer,

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from agent_server.config import FallbackProvider, Home, Problem, ProviderSettings, Settings
-from agent_server.config_load import find_home, load
+from agent_server.config_load import home_of, load
 from agent_server.edits.documents import Documents
 from agent_server.edits.journal import Blobs
 from agent_server.edits.transaction import Transactions
@@ -91,7 +91,7 @@ async def open_sessions(
     `client_options` may change meanwhile: they count as they are when a session begins. `trusted` is of `Sources`.
     """
     environ = dict(os.environ)
-    sources = Sources(find_home(environ), environ, client_options, given(options), trusted)
+    sources = Sources(home_of(options, environ), environ, client_options, given(options), trusted)
     blobs = BlobStore(sources.home.blobs)
     store = SessionStore(sources.home.sessions_db, blobs=blobs)
     shelf = Shelf(store, blobs, Leases(), Lifeline())

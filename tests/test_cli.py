@@ -96,6 +96,12 @@ def test_resume_names_a_session_or_means_the_last_one(argv: Sequence[str], resum
         (["--mode", "aks", "acp"], "did you mean 'ask'?"),
         (["sessions"], "ACTION"),
         (["chat", "--yes", "--no"], "not allowed with"),
+        (["demo", "--model", "m"], "--model does nothing here"),
+        (["demo", "--config", "f"], "--config does nothing here"),
+        (["--mode", "plan", "sessions", "list"], "--mode does nothing here"),
+        (["--log-file", "f", "sessions", "list"], "--log-file does nothing here"),
+        (["doctor", "--trace", "f"], "--trace does nothing here"),
+        (["schema", "--config", "f"], "--config does nothing here"),
     ],
 )
 def test_what_makes_no_sense_ends_with_2_and_a_suggestion(
@@ -106,6 +112,44 @@ def test_what_makes_no_sense_ends_with_2_and_a_suggestion(
     assert out == ""
     assert said_ in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["acp"], ["lsp"], ["chat", "hi"], ["sessions", "list"], []])
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "there is no such file"),
+        ("[permissions]\ndeny = [\n", "is not valid TOML: "),
+        (b"\xff\xfe", "is not UTF-8"),
+        ("folder", "is not a file"),
+    ],
+)
+def test_a_named_config_file_that_cannot_be_used_ends_every_command_before_it_begins(
+    command: list[str],
+    content: str | bytes | None,
+    why: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+):
+    path = tmp_path / "mine.toml"
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    assert main(["--config", str(path), *command]) == 2
+
+    out, err = capsys.readouterr()
+    assert (out, f"--config {path}: {why}" in err) == ("", True)
+    assert "line" in err or "TOML" not in err
+
+
+@pytest.mark.parametrize("option", ["--log-file", "--trace"])
+def test_a_named_file_that_cannot_be_written_ends_the_command_before_it_begins(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main([option, str(tmp_path / "no" / "file"), "acp"]) == 2
+    assert f"{option} {tmp_path}/no/file: cannot be written" in capsys.readouterr().err
 
 
 def test_help_names_the_commands_and_what_comes_later(capsys: pytest.CaptureFixture[str]):

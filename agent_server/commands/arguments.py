@@ -23,6 +23,15 @@ OPTIONS = (
     "--version", "--help", "--resume", "--yes", "--no", "--json", "--format", "--output",
 )  # fmt: skip
 
+_SERVING = ("trace", "log_level", "log_file")
+IDLE_OPTIONS: dict[Command, tuple[str, ...]] = {
+    "demo": ("model", "config"),
+    "sessions": ("model", "mode", *_SERVING),
+    "doctor": _SERVING,
+    "schema": ("model", "mode", "config", *_SERVING),
+}
+"""Common options that a command refuses, because it would not heed them."""
+
 DESCRIPTION = (
     "A coding agent that lives in the editor, speaking ACP and LSP over stdio. Without a command it serves whoever "
     "starts it on a pipe (the first byte says which protocol), and chats on a terminal."
@@ -65,6 +74,7 @@ def parse(argv: Sequence[str]) -> Arguments:
     """
     _refuse_unknown_options(argv)
     found = cast("dict[str, object]", vars(_parser().parse_args(argv)))
+    _refuse_idle_options(found)
     prompt = " ".join(cast("list[str]", found.get("prompt", [])))
     return Arguments(
         command=cast("Command | None", found.get("command")),
@@ -120,6 +130,15 @@ def _refuse_unknown_options(argv: Sequence[str]) -> None:
             return
         if name.startswith("--") and name not in OPTIONS:
             _Parser(prog="agent-server").error(f"unknown option {name!r}{_meant(name, OPTIONS)}")
+
+
+def _refuse_idle_options(found: dict[str, object]) -> None:
+    """An option that a command would not heed is a mistake: somebody relies on it."""
+    command = cast("Command | None", found.get("command"))
+    for name in IDLE_OPTIONS.get(command or "chat", ()):
+        if name in found:
+            option = f"--{name.replace('_', '-')}"
+            _Parser(prog=f"agent-server {command}").error(f"{option} does nothing here")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,7 +1,6 @@
 """`doctor`: is everything in place, and if not, what to do. Looks, never changes; prints no credential."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from agent_server.commands.check_machine import (
@@ -16,15 +15,13 @@ from agent_server.commands.check_store import check_store
 from agent_server.commands.findings import Finding, lines
 from agent_server.commands.output import say
 from agent_server.config import Home, Problem, Settings
-from agent_server.config_load import find_home, load
+from agent_server.config_load import home_of, load
 from agent_server.options import Options
 
 
 def examine(options: Options, *, environ: Mapping[str, str], cwd: Path) -> int:
     """Check everything and print what was found; 1 when there is a problem."""
-    home = find_home(environ)
-    if options.config is not None:
-        home = replace(home, config_toml=Path(options.config))
+    home = home_of(options, environ)
     settings, findings = check_config(home, options, environ=environ, cwd=cwd)
     findings = [
         check_python(),
@@ -49,9 +46,11 @@ def check_config(
     given = {"model": options.model, "mode": options.mode, "log_level": options.log_level}
     overrides = {key: value for key, value in given.items() if value is not None}
     settings, problems = load(home, cwd, environ, overrides)
+    if home.config_named and not home.config_toml.exists():
+        problem = Finding("problem", f"{options.config} does not exist", "correct --config")
+        others = [p for p in problems if p.source != str(home.config_toml)]
+        return settings, [*map(_finding, others), problem]
     found = [_finding(problem) for problem in problems]
-    if options.config is not None and not home.config_toml.exists():
-        found.append(Finding("problem", f"{options.config} does not exist", "correct --config"))
     there = "read" if home.config_toml.exists() else "not there, which is fine"
     return settings, found or [Finding("OK", f"settings ({home.config_toml}: {there})")]
 

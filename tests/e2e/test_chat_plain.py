@@ -96,6 +96,18 @@ def test_yes_never_answers_for_a_command_that_reaches_further_and_says_why(
     assert [*tmp_path.rglob("seen.txt")] == []
 
 
+def test_the_rules_of_a_file_that_config_names_are_in_force(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    (folder / "mine.toml").write_text('[permissions]\ndeny = ["edit(new.txt)"]\n')
+    model = scripted(
+        tmp_path, {"calls": [WRITE]}, {"text": "Denied.", "expect": "your rule denies"}
+    )
+    done = chat(model, "--config=mine.toml", "--yes", "go", cwd=folder, env=env)
+    assert (done.returncode, "Denied." in done.stdout) == (0, True), done
+    assert not (folder / "new.txt").exists()
+
+
 @pytest.mark.parametrize("arguments", [["--no"], []])
 def test_no_and_nobody_to_ask_change_nothing(
     arguments: list[str], tmp_path: Path, folder: Path, env: dict[str, str]
