@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from agent_server.front.terminal.safe import printable
+from agent_server.front.hidden_characters import printable
 from agent_server.frozen import frozen
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from agent_server.front.terminal.safe import printable
+from agent_server.front.hidden_characters import printable
 
 
 def one_line(text: str, width: int) -> str:

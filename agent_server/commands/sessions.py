@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent_server.commands.output import one_line, say
 from agent_server.commands.transcript import render
-from agent_server.front.terminal.safe import printable
+from agent_server.front.hidden_characters import printable
 from agent_server.loop.model import SessionId
 from agent_server.store.blobs import BlobStore
 from agent_server.store.records import SessionRecord

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from agent_server.commands.output import one_line
-from agent_server.front.terminal.safe import printable
+from agent_server.front.hidden_characters import printable
 from agent_server.loop.model import (
     AsideEntry,
     CallKey,

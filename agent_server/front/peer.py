@@ -165,7 +165,9 @@ def _can_permit(peer: Peer, question: Question) -> bool:
 async def _permit(peer: Peer, view: View, question: Question) -> Answer:
     kind = view.introduce(question)
     session = view.stream.session
-    return await request_permission(peer.connection, peer.vocabulary, session, question, kind=kind)
+    return await request_permission(
+        peer.connection, peer.vocabulary, session, question, kind=kind, own=peer.capabilities.own
+    )
 
 
 REVIEW = Asker(_can_review, _review)

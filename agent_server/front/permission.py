@@ -5,6 +5,7 @@ late has nobody waiting for it any more.
 """
 
 from agent_server.front.blocks import Json
+from agent_server.front.hidden_characters import printable_line
 from agent_server.front.params import as_object
 from agent_server.front.render.calls import asked_call
 from agent_server.front.render.content import one_line
@@ -15,9 +16,9 @@ from agent_server.loop.action import Answer, AnswerKind, Question, Scope
 from agent_server.loop.model import SessionId, ToolKind
 
 _YES: dict[Scope, tuple[AnswerKind, str, str]] = {
-    "once": ("allow_once", "Once", "allow_once"),
-    "session": ("allow_session", "{title}, this session", "allow_always"),
-    "workspace": ("allow_workspace", "{title}, this workspace", "allow_always"),
+    "once": ("allow_once", "Allow once", "allow_once"),
+    "session": ("allow_session", "Allow {title} in this session", "allow_always"),
+    "workspace": ("allow_workspace", "Allow {title} in this workspace", "allow_always"),
 }
 """Scope → our answer, the option's name, ACP's kind of option; in the order they are shown."""
 TITLE_LIMIT = 60
@@ -31,9 +32,13 @@ async def request_permission(
     question: Question,
     *,
     kind: ToolKind | None,
+    own: bool = True,
 ) -> Answer:
-    """Ask and wait. Cancelling the wait withdraws the request and does not wait for the client."""
-    options = permission_options(question)
+    """Ask and wait. Cancelling the wait withdraws the request and does not wait for the client.
+
+    `own`: the client is one of ours, which tells two options of a kind apart.
+    """
+    options = permission_options(question, own=own)
     params: Json = {
         "sessionId": session,
         "toolCall": asked_call(question, kind),
@@ -58,15 +63,21 @@ async def request_permission(
     return read_answer(reply, {str(option["optionId"]): kind for option, kind in options})
 
 
-def permission_options(question: Question) -> list[tuple[Json, AnswerKind]]:
-    """The options in their order, each with what choosing it means. Once and no are always among them."""
-    title = f"`{one_line(question.title, TITLE_LIMIT)}`"
+def permission_options(question: Question, *, own: bool = True) -> list[tuple[Json, AnswerKind]]:
+    """The options in their order, each with what choosing it means. Once and no are always among them.
+
+    Clients that map answers by kind take the last of several of one: others than ours get the session's alone.
+    """
+    title = one_line(printable_line(question.title), TITLE_LIMIT)
+    scopes = ["once"] if question.decision.floor else ["once", *question.scopes]
+    if not own and "session" in scopes:
+        scopes = [scope for scope in scopes if scope != "workspace"]
     options: list[tuple[Json, AnswerKind]] = [
         ({"name": name.format(title=title), "kind": kind}, answer)
         for scope, (answer, name, kind) in _YES.items()
-        if scope == "once" or (scope in question.scopes and not question.decision.floor)
+        if scope in scopes
     ]
-    options.append(({"name": "No", "kind": "reject_once"}, "reject"))
+    options.append(({"name": "Reject", "kind": "reject_once"}, "reject"))
     return [
         ({"optionId": f"o{number}", **option}, answer)
         for number, (option, answer) in enumerate(options, 1)

@@ -6,6 +6,7 @@ import anyio
 
 from agent_server.front.blocks import Json
 from agent_server.front.render import edits
+from agent_server.front.render.calls import hidden_in
 from agent_server.front.uris import path_of
 from agent_server.front.verdicts import Decided, Verdicts
 from agent_server.frozen import frozen
@@ -83,7 +84,7 @@ class ShownEdit:
             turn=appearance.turn,
             revision=self.revision,
             review=appearance.review,
-            reason=(question.decision.reason or None) if question else None,
+            reason=_reason(question),
             scopes=question.scopes if question else ("once",),
         )
 
@@ -98,3 +99,12 @@ class ShownEdit:
             if change.path == path:
                 return change
         raise ClientMistake(f"edit {self.proposal.txn!r} does not change {uri}")
+
+
+def _reason(question: Question | None) -> str | None:
+    """Why it is asked, and what in it cannot be seen."""
+    if question is None:
+        return None
+    note = hidden_in(question)
+    said = [question.decision.reason, "" if note is None else f"look closely: it {note}"]
+    return "; ".join(filter(None, said)) or None

@@ -12,9 +12,11 @@ from pathlib import Path
 import anyio
 
 from agent_server.edits.unified import unified
+from agent_server.front.hidden_characters import printable_line
 from agent_server.front.lsp.pages import Pages
 from agent_server.front.params import as_object
 from agent_server.front.proposals import Proposals
+from agent_server.front.render.calls import hidden_in
 from agent_server.front.rpc.connection import Connection
 from agent_server.front.rpc.errors import ConnectionClosed, RemoteError
 from agent_server.front.shown_edit import ShownEdit
@@ -100,7 +102,9 @@ def sentence(question: Question) -> str:
     """What is asked, and why."""
     size = "" if question.proposal is None else f" ({_size(question.proposal)})"
     reason = f": {question.decision.reason}" if question.decision.reason else ""
-    return f"The agent wants to {_wanted(question)}{size}{reason}"
+    note = hidden_in(question)
+    hidden = "" if note is None else f". Look closely: it {note}"
+    return f"The agent wants to {printable_line(_wanted(question))}{size}{printable_line(reason)}{hidden}"
 
 
 def _wanted(question: Question) -> str:

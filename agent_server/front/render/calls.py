@@ -4,6 +4,7 @@ import json
 import re
 
 from agent_server.front.blocks import Json
+from agent_server.front.hidden_characters import hidden_note, printable_line
 from agent_server.front.render.content import (
     content_text,
     diffs,
@@ -24,6 +25,9 @@ LONGEST_BEGINNING = 4_000
 _OBJECT = re.compile(r'\s*\{\s*"(?:path|command|pattern)"\s*:\s*("(?:[^"\\]|\\.)*")')
 OUTPUT_TAIL = 2_000
 """Characters of a running tool's output that an update repeats: content is replaced whole, so it must stay small."""
+
+PLAIN_OUTPUT = frozenset({"read", "list", "glob", "search", "shell", "diagnostics"})
+"""Tools whose output is lines, not Markdown: clients that render it would join them."""
 
 
 def call_opened(event: CallPending) -> Json:
@@ -79,7 +83,8 @@ def call_finished(event: CallFinished, proposal: Proposal | None) -> Json:
     shown = result.changes or (proposal.files if proposal is not None else ())
     content = diffs(shown)
     if result.output and not (result.ok and content):
-        content.append(content_text(result.output))
+        is_plain = event.tool in PLAIN_OUTPUT and "\n" in result.output.strip()
+        content.append(content_text(fenced(result.output) if is_plain else result.output))
     update = _update(event.key, status="completed" if result.ok else "failed", content=content)
     if result.locations:
         update["locations"] = locations(result.locations)
@@ -104,7 +109,7 @@ def asked_call(question: Question, kind: ToolKind | None) -> Json:
     action = question.action
     shown: Json = {
         "toolCallId": question.call_id,
-        "title": question.title,
+        "title": printable_line(question.title),
         "name": action.tool,
         "kind": kind or KINDS[action.kind],
         "status": "pending",
@@ -120,9 +125,21 @@ def _asked_content(question: Question) -> list[Json]:
     content = diffs(question.proposal.files) if question.proposal is not None else []
     if question.action.command is not None:
         content.append(content_text(fenced(question.action.command, "sh")))
+    if (note := hidden_in(question)) is not None:
+        content.append(content_text(f"Look closely: it {note}"))
     if question.decision.reason and (question.proposal is None or question.decision.floor):
         content.append(content_text(f"Why you are asked: {question.decision.reason}"))
     return content
+
+
+def hidden_in(question: Question) -> str | None:
+    """What is hidden in the title, the command, the names and the new lines that are asked about."""
+    action, proposal = question.action, question.proposal
+    texts = [question.title, action.command or "", *action.paths]
+    for change in () if proposal is None else proposal.files:
+        new = [line for hunk in change.hunks for line in hunk.added] or [change.new_text or ""]
+        texts += [change.path, change.old_path or "", *new]
+    return hidden_note(*texts)
 
 
 def _described(event: CallPending) -> Json:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from rich.console import Group
 from rich.text import Text
 
+from agent_server.front.hidden_characters import printable
 from agent_server.front.terminal.person import Person
 from agent_server.front.terminal.questions import Option, Permission, Picked
-from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, keys, line, spread
 from agent_server.front.terminal.view import home_relative
 from agent_server.frozen import frozen

@@ -7,8 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from agent_server.front.hidden_characters import printable
 from agent_server.front.terminal.rows import Row, count
-from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, spread
 from agent_server.front.uris import file_uri
 from agent_server.loop.proposal import FileChange, Hunk

@@ -3,9 +3,9 @@
 from rich.console import Group
 from rich.text import Text
 
+from agent_server.front.hidden_characters import printable
 from agent_server.front.terminal.person import Person
 from agent_server.front.terminal.questions import Inquiry
-from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, keys, line
 
 MOST = 9

@@ -7,12 +7,12 @@ from rich.console import ConsoleRenderable, Group
 from rich.text import Text
 
 from agent_server.edits.text.hunks import hunks
+from agent_server.front.hidden_characters import printable
 from agent_server.front.terminal.diffview import diff_body, diff_header, relative
 from agent_server.front.terminal.editor import edit_text
 from agent_server.front.terminal.person import Person
 from agent_server.front.terminal.questions import Decided, EditQuestion
 from agent_server.front.terminal.rows import Row, file_rows
-from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, keys
 from agent_server.loop.proposal import FileChange, FileDecision, Hunk
 

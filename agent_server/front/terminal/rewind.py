@@ -8,6 +8,7 @@ from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
+from agent_server.front.hidden_characters import printable
 from agent_server.front.protocol.checkpoints import (
     CheckpointRestored,
     CheckpointShown,
@@ -19,7 +20,6 @@ from agent_server.front.terminal.link import Link
 from agent_server.front.terminal.person import Person, StopTurn
 from agent_server.front.terminal.questions import change_of
 from agent_server.front.terminal.rows import file_rows
-from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import INDENT, keys
 from agent_server.front.uris import path_of
 from agent_server.session.builtin.words import (

@@ -282,5 +282,6 @@ def _outcome(change: CallChange, sign: Sign) -> str:
     """In a few words: the summary, or where that says nothing new the first line of the output."""
     if change.summary and change.summary != sign:
         return change.summary
-    said = next((line for line in (change.output or "").splitlines() if line.strip()), "")
+    lines = (change.output or "").splitlines()
+    said = next((line for line in lines if line.strip() and not line.startswith("```")), "")
     return "" if sign == "done" else said.strip()

@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 
+from agent_server.front.hidden_characters import printable
 from agent_server.front.terminal.inbound import TurnEnd
-from agent_server.front.terminal.safe import printable
 from agent_server.front.terminal.style import (
     FRAMES_PER_S,
     INDENT,

@@ -192,18 +192,13 @@ FOUR
                             ],
                         },
                         "options": [
-                            {"optionId": "o1", "name": "Once", "kind": "allow_once"},
+                            {"optionId": "o1", "name": "Allow once", "kind": "allow_once"},
                             {
                                 "optionId": "o2",
-                                "name": "`edit {'path': 'a.py'}`, this session",
+                                "name": "Allow edit {'path': 'a.py'} in this session",
                                 "kind": "allow_always",
                             },
-                            {
-                                "optionId": "o3",
-                                "name": "`edit {'path': 'a.py'}`, this workspace",
-                                "kind": "allow_always",
-                            },
-                            {"optionId": "o4", "name": "No", "kind": "reject_once"},
+                            {"optionId": "o3", "name": "Reject", "kind": "reject_once"},
                         ],
                         "_meta": {"agent-server": {"reason": "not in your allow rules"}},
                     },

@@ -63,7 +63,6 @@ async def test_an_edit_is_asked_with_its_diff_and_the_options_in_order(tmp_path:
         assert [o["kind"] for o in question["options"]] == [
             "allow_once",
             "allow_always",
-            "allow_always",
             "reject_once",
         ]
         assert call["status"] == "pending"

@@ -23,9 +23,9 @@ from agent_server.loop.model import SessionId
 from agent_server.loop.proposal import FileChange, Proposal
 
 OPTIONS = [
-    {"optionId": "o1", "name": "Once", "kind": "allow_once"},
-    {"optionId": "o2", "name": "`npm publish`, this session", "kind": "allow_always"},
-    {"optionId": "o4", "name": "No", "kind": "reject_once"},
+    {"optionId": "o1", "name": "Allow once", "kind": "allow_once"},
+    {"optionId": "o2", "name": "Allow npm publish in this session", "kind": "allow_always"},
+    {"optionId": "o4", "name": "Reject", "kind": "reject_once"},
 ]
 END: Mapping[str, object] = {
     "stopReason": "end_turn",
