@@ -2,6 +2,7 @@
 """`chat` on a real terminal: keys, Ctrl-C, and what is left afterwards."""
 
 import os
+import random
 import re
 import signal
 from pathlib import Path
@@ -46,11 +47,11 @@ def test_hunks_are_decided_one_by_one(tmp_path: Path, folder: Path, env: dict[st
         terminal.type("change it\r")
         terminal.expect(r"a\.txt  \+2 −2")
         terminal.expect(r"apply\?.*\[h\]unks")
-        terminal.type("h")
+        terminal.answer("h")
         terminal.expect(r"hunk 1 of 2[\s\S]*\+  line two[\s\S]*apply this hunk\?")
-        terminal.type("y")
+        terminal.answer("y")
         terminal.expect(r"hunk 2 of 2[\s\S]*\+  line eighteen[\s\S]*apply this hunk\?")
-        terminal.type("n")
+        terminal.answer("n")
         terminal.expect(r"✓ edit a\.txt")
         terminal.expect("All done")
         terminal.expect("› ")
@@ -139,19 +140,19 @@ def test_the_last_turns_edits_are_shown_asked_about_and_taken_back(
         terminal.expect("› ")
         terminal.type("/undo\r")
         terminal.expect(r"b\.txt deleted[\s\S]*take .* back like this\?")
-        terminal.type("n")
+        terminal.answer("n")
         terminal.expect("nothing was changed")
         assert (folder / "b.txt").exists()
         terminal.expect("› ")
         terminal.type("/undo\r")
         terminal.expect(r"take .* back like this\?")
-        terminal.type("y")
+        terminal.answer("y")
         terminal.expect("taken back")
         assert not (folder / "b.txt").exists()
         terminal.expect("› ")
         terminal.type("/undo\r")
         terminal.expect(r"line two[\s\S]*take .* back like this\?")
-        terminal.type("y")
+        terminal.answer("y")
         terminal.expect("taken back")
         assert (folder / "a.txt").read_text() == BASE
         terminal.expect("› ")
@@ -160,7 +161,7 @@ def test_the_last_turns_edits_are_shown_asked_about_and_taken_back(
         terminal.expect("› ")
         terminal.type("/rewind 1\r")
         terminal.expect(r"take .* back like this\?")
-        terminal.type("y")
+        terminal.answer("y")
         terminal.expect("taken back")
         assert "line two" in (folder / "a.txt").read_text()
         terminal.expect("› ")
@@ -184,7 +185,7 @@ def test_the_conversation_goes_back_and_the_model_no_longer_hears_of_it(
         terminal.expect("› ")
         terminal.type("/rewind 2\r")
         terminal.expect(r"would go: one[\s\S]*would go: two[\s\S]*take back\?")
-        terminal.type("c")
+        terminal.answer("c")
         terminal.expect(r"the conversation taken back; /rewind r-\d+ chat undoes it")
         assert "line two" in (folder / "a.txt").read_text()
         terminal.expect("› ")
@@ -209,7 +210,7 @@ def test_an_edit_that_waited_when_everything_was_killed_is_asked_about_again(
         wait_until_none_is_left(tmp_path)
     with on_a_terminal("chat", model, "--resume", cwd=folder, env=env) as terminal:
         terminal.expect(r"still to be decided[\s\S]*line eighteen[\s\S]*apply\?")
-        terminal.type("y")
+        terminal.answer("y")
         terminal.expect("applied")
         assert "line two" in (folder / "a.txt").read_text()
         terminal.expect("› ")
@@ -253,3 +254,71 @@ def test_colour_is_for_terminals_that_want_it(
         terminal.expect(r"line two[\s\S]*apply\?")
         coloured = re.search(r"\x1b\[[0-9;]*\b3[0-7][0-9;]*m", terminal.raw) is not None
     assert coloured is not bool(no_color)
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    ["one\rtwo\rthree\r", "\x1b[200~one\rtwo\rthree\x1b[201~\r"],
+    ids=["a burst", "bracketed"],
+)
+def test_a_paste_of_several_lines_is_one_prompt(
+    pasted: str, tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    model = scripted(tmp_path, {"text": "Got all.", "expect": "one\ntwo\nthree"}, {"text": "more"})
+    with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        terminal.type(pasted)
+        terminal.expect("Got all")
+        terminal.expect("› ")
+        terminal.type("/quit\r")
+        assert terminal.end() == 0
+    assert "more" not in terminal.screen
+
+
+def test_what_is_typed_as_a_question_appears_is_no_answer_and_not_lost(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    """`y` and `a` at once, a paste, and typing that goes on; then a no after a pause."""
+    later: dict[str, object] = {"text": "Heard.", "expect": "yes apply all of it"}
+    model = scripted(tmp_path, {"calls": [EDIT]}, {"text": "I see."}, later)
+    with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        terminal.type("change it\r")
+        terminal.expect(r"apply\?.*\[h\]unks")
+        for typed in ("y", "es ", "apply all", " of", " it"):
+            terminal.type(typed)
+        terminal.answer("n")
+        terminal.expect("I see")
+        terminal.expect("› .*yes apply all of it")
+        terminal.type("\r")
+        terminal.expect("Heard")
+        terminal.expect("› ")
+        terminal.type("/quit\r")
+        assert terminal.end() == 0
+    assert (folder / "a.txt").read_text() == BASE
+
+
+def test_random_keys_at_questions_allow_nothing_and_none_is_lost(
+    tmp_path: Path, folder: Path, env: dict[str, str]
+) -> None:
+    """`KEYS=1000 QUESTIONS=20 pytest -k random_keys` for all of it."""
+    keys, questions = (int(os.environ.get(n, d)) for n, d in (("KEYS", "60"), ("QUESTIONS", "3")))
+    chance = random.Random(7)
+    typed = ["".join(chance.choices("yanshrw xq", k=keys // questions)) for _ in range(questions)]
+    steps: list[dict[str, object]] = [{"calls": [EDIT]}, {"text": "Not done."}]
+    model = scripted(tmp_path, *steps * questions, {"text": "unused"})
+    with on_a_terminal("chat", model, cwd=folder, env=env) as terminal:
+        terminal.expect("› ")
+        for text in typed:
+            terminal.type("go\r")
+            terminal.expect(r"apply\?.*\[h\]unks")
+            at = 0
+            while at < len(text):
+                size = chance.randrange(1, 5)
+                terminal.type(text[at : at + size])
+                at += size
+            terminal.answer("n")
+            terminal.expect("Not done")
+            terminal.expect(f"›.*{re.escape(text)}")
+            terminal.type("\x15")  # the line is cleared
+    assert (folder / "a.txt").read_text() == BASE

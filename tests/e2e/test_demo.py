@@ -98,11 +98,11 @@ def test_a_person_reviews_the_edits(tmp_path: Path, env: dict[str, str]) -> None
     with on_a_terminal("demo", cwd=tmp_path, env=env) as terminal:
         project = project_of(terminal.expect(r"The project: \S+\s"))
         terminal.expect(r"shop/prices\.py  \+5 −0[\s\S]*1 of 2[\s\S]*apply\?")
-        terminal.type("y")
+        terminal.answer("y")
         terminal.expect(r"shop/cart\.py  \+2 −2[\s\S]*2 of 2[\s\S]*apply\?")
-        terminal.type("n")
+        terminal.answer("n")
         terminal.expect(r"run a command[\s\S]*python3 -m unittest -q[\s\S]*\[y\] once")
-        terminal.type("y")
+        terminal.answer("y")
         terminal.expect("1 file changed")
         terminal.expect("Go on")
         assert terminal.end() == 0

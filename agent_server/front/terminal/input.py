@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -27,7 +27,11 @@ class Keyboard(Protocol):
         ...
 
     def keys(self) -> AbstractContextManager[NextKey]:
-        """Single keys, none of them shown. What was typed before is thrown away: it was not meant for this."""
+        """Single keys, none of them shown. What was typed before is no answer, and kept for the next line."""
+        ...
+
+    def keep(self, text: str) -> None:
+        """Give this to the next line: it was typed and is no answer."""
         ...
 
     def quiet(self) -> AbstractContextManager[None]:
@@ -46,16 +50,24 @@ class Terminal:
         """`history`: a file that remembers prompts from one run to the next."""
         self._history = history
         self._modes = Modes()
+        if readline is not None:
+            readline.parse_and_bind("set enable-bracketed-paste on")
         if readline is not None and history is not None and history.exists():
             readline.read_history_file(history)
 
     def line(self, prompt: str) -> str | None:
+        """See `Keyboard`. A paste is one line with the line ends in it, whether the terminal marks it or not."""
+        with self._modes.normal(), _interrupting(), _prefilled(self._modes.take_kept()):
+            lines: list[str] = []
+            with suppress(EOFError):
+                lines.append(input(prompt))
+                while self._modes.has_more():
+                    lines.append(input())
+            return "\n".join(lines) if lines else None
+
+    def keep(self, text: str) -> None:
         """See `Keyboard`."""
-        with self._modes.normal(), _interrupting():
-            try:
-                return input(prompt)
-            except EOFError:
-                return None
+        self._modes.keep(text)
 
     def keys(self) -> AbstractContextManager[NextKey]:
         """See `Keyboard`."""
@@ -77,6 +89,20 @@ class Terminal:
         self._history.parent.mkdir(parents=True, exist_ok=True)
         self._history.touch(mode=0o600)
         readline.write_history_file(self._history)
+
+
+@contextmanager
+def _prefilled(text: str) -> Generator[None]:
+    """The next line begins with this, as if it had been typed there."""
+    if readline is None or not text:
+        yield
+        return
+    line_editor = readline
+    line_editor.set_startup_hook(lambda: line_editor.insert_text(text))
+    try:
+        yield
+    finally:
+        line_editor.set_startup_hook(None)
 
 
 @contextmanager

@@ -45,6 +45,8 @@ class Person:
                         raise StopTurn
                     if pressed and pressed.lower() in keys:
                         return pressed.lower()
+                    if pressed:
+                        self.keyboard.keep(pressed)
             finally:
                 screen.draw()
         return None

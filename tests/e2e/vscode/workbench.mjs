@@ -7,7 +7,7 @@ const lab = createRequire(`${process.env.LAB}/`);
 const { chromium } = lab("playwright-core");
 
 /** Milliseconds that anything may take to appear. The machine may be busy. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 const QUICK_INPUT = ".quick-input-widget input:not([type=checkbox])";
 const ROW = ".quick-input-list .monaco-list-row";
 

@@ -208,6 +208,7 @@ class FakeKeyboard:
     typed: list[str] = field(default_factory=list)
     lines: list[str | type[KeyboardInterrupt] | None] = field(default_factory=list)
     give_up: float = field(default_factory=lambda: time.monotonic() + 5)
+    kept: str = ""
 
     def line(self, prompt: str) -> str | None:
         del prompt
@@ -225,6 +226,9 @@ class FakeKeyboard:
             return self.typed.pop(0)
         assert time.monotonic() < self.give_up, "the question was never withdrawn"
         return None
+
+    def keep(self, text: str) -> None:
+        self.kept += text
 
     def quiet(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -16,6 +16,8 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from agent_server.front.terminal.modes import GUARD_S
+
 PROGRAM = str(Path(sys.executable).with_name("agent-server"))
 PATIENCE_S = 15.0
 """For one scene to appear, on a busy machine."""
@@ -51,6 +53,11 @@ class Terminal:
     def type(self, text: str) -> None:
         """Press keys."""
         os.write(self._fd, text.encode())
+
+    def answer(self, key: str) -> None:
+        """Press a key at a question, as somebody does who has read it: sooner it is taken for typing."""
+        time.sleep(GUARD_S + 0.1)
+        self.type(key)
 
     def interrupt(self, pattern: str) -> None:
         """Press Ctrl-C at the prompt until the pattern is shown, as a person would.
