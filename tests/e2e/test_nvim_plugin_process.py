@@ -85,6 +85,29 @@ def test_an_edit_that_waited_when_the_server_was_killed_is_not_made_and_can_stil
         nvim.wait_hunks_gone()
 
 
+def test_hunks_that_were_decided_before_the_server_was_killed_stay_decided(tmp_path: Path) -> None:
+    text = "alpha\nb\nc\nd\ne\nf\nbeta\n"
+    step = edits("a.txt", ("alpha", "ALPHA"), ("beta", "BETA"))
+    with editor(Desk.at(tmp_path, a__txt=text), step, {"text": "Again."}) as nvim:
+        nvim.open("a.txt")
+        nvim.command("Agent ask change it")
+        nvim.wait_hunks(2)
+        nvim.type("gg")
+        nvim.type("ga")
+        nvim.wait_hunks(1)
+        nvim.wait('not require("agent.review").is_sending()')
+        os.kill(nvim.server(), signal.SIGKILL)
+        nvim.wait_hunks_gone()
+        nvim.wait(LOADED)
+        nvim.wait_hunks(1)
+
+        nvim.type("G")
+        nvim.type("gl")
+        nvim.wait("vim.api.nvim_buf_get_lines(0, 0, -1, true)[1] == 'ALPHA'")
+        nvim.wait_hunks_gone()
+        assert nvim.lines("a.txt") == ["ALPHA", *text.splitlines()[1:]]
+
+
 def test_a_server_that_is_gone_for_good_takes_its_hunks_along(tmp_path: Path) -> None:
     step = edits("a.txt", ("beta", "BETA"))
     with editor(Desk.at(tmp_path, a__txt=TEXT), step, setup={"restarts": 0}) as nvim:

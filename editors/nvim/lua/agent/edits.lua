@@ -50,8 +50,10 @@ function M.files()
 end
 
 ---@param params agent.protocol.EditProposed
-function M.on_proposed(params)
+---@param decided? agent.protocol.FileNow[] what an earlier server was told of it
+function M.on_proposed(params, decided)
   local one = proposal.read(params)
+  proposal.take_decided(one, decided or {})
   known[one.txn] = true
   M._fetch(one, function()
     if one.review == "ask" then
@@ -67,7 +69,7 @@ function M.on_state(params)
     keeper.on_state(params)
   end
   if params.state == "abandoned" and not known[params.txn] then
-    M._take_up(params.txn)
+    M._take_up(params)
   end
   local failed = params.state == "conflict" or params.state == "failed"
   for _, file in ipairs(params.files) do
@@ -105,18 +107,18 @@ function M.changed(uri)
   vim.cmd.redrawstatus({ bang = true })
 end
 
---- An edit was open when an earlier server stopped: it can still be decided.
+--- An edit was open when an earlier server stopped: it can still be decided, and what was decided of it counts.
 ---@private
----@param txn string
-function M._take_up(txn)
-  client.request("agent/edit/get", { txn = txn }, function(err, found)
+---@param params agent.protocol.EditStateChanged
+function M._take_up(params)
+  client.request("agent/edit/get", { txn = params.txn }, function(err, found)
     if err or #found.files == 0 then
       return
     end
     local name = vim.fs.basename(vim.uri_to_fname(found.files[1].uri))
     local words = ("An edit of %s was open when the server stopped. It can still be judged."):format(name)
     require("agent.session").note(found.sessionId, "warning", words)
-    M.on_proposed(found)
+    M.on_proposed(found, params.files)
   end)
 end
 

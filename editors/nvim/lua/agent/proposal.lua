@@ -69,6 +69,24 @@ function M.file(proposal, uri)
   end)
 end
 
+local VERDICTS = { accepted = "accept", rejected = "reject" } ---@type table<string, agent.Verdict?>
+
+--- Take over what was decided of hunks before, as the server tells it.
+---@param one agent.Proposal
+---@param files agent.protocol.FileNow[]
+function M.take_decided(one, files)
+  for _, told in ipairs(files) do
+    local file = M.file(one, told.uri)
+    for _, hunk in ipairs(file and file.hunks or {}) do
+      for _, now in ipairs(told.hunks or {}) do
+        if now.id == hunk.id then
+          hunk.verdict = VERDICTS[now.state]
+        end
+      end
+    end
+  end
+end
+
 --- Whether hunks of a file can be decided one by one.
 ---@param file agent.ProposedFile
 ---@return boolean

@@ -172,6 +172,14 @@ function M._drop(txn)
   end
 end
 
+--- Whether a decision is on its way: the server has not said yet that it keeps it.
+---@return boolean
+function M.is_sending()
+  return vim.iter(vim.tbl_values(outbox)):any(function(box)
+    return #box > 0
+  end)
+end
+
 ---@private
 ---@param one agent.Proposal
 ---@param verdicts agent.Verdicts
