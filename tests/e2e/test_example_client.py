@@ -95,7 +95,7 @@ async def test_ctrl_c_cancels_the_turn_and_the_conversation_can_go_on(tmp_path: 
 async def test_a_question_about_a_command_is_put(tmp_path: Path) -> None:
     run: Step = {"text": "", "calls": [{"name": "shell", "arguments": {"command": "touch made"}}]}
     async with client(tmp_path, steps=[run, {"text": "As you wish."}]) as person:
-        await person.sees("No\n")
+        await person.sees("Reject\n")
         await person.types("4")
         await person.sees("(end_turn)")
 
