@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent_server.context import compact, measure, wire
+from agent_server.context.withheld import without_refused
 from agent_server.loop.model import Entry
 from agent_server.loop.ports import Compaction, Model, Request, ToolSpec
 from agent_server.loop.standing import Standing
@@ -51,7 +52,7 @@ class SessionContext:
 
     def compaction(self, entries: Sequence[Entry], *, forced: bool) -> Compaction | None:
         """The cut to make and the request for its summary; None when nothing can be cut."""
-        entries = self._standing(entries)
+        entries = without_refused(self._standing(entries))  # the cut may leave the refusal behind
         upto = compact.choose_cut(entries, forced=forced, protect_last_n=self._protect_last_n)
         if upto is None:
             return None

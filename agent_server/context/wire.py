@@ -43,16 +43,18 @@ class Projection:
         """Entries before this index are in `_kept`; every call in them has its result."""
         self._forms = CallForms()
         """Of the calls in `_kept`."""
+        self._refused: int = 0
+        """How often something was left out when that was folded."""
 
     def of(self, entries: Sequence[Entry], *, nudge: str | None = None) -> tuple[Message, ...]:
         """The messages of the log as it is now; it may only have grown since the last time, or be a part of it."""
         if len(entries) < self._upto:
             return Projection().of(entries, nudge=nudge)
-        if any(
-            isinstance(e, WithheldEntry) for e in entries[self._upto :]
-        ):  # also of what was kept
+        refused = sum(isinstance(entry, WithheldEntry) for entry in entries)
+        if refused != self._refused:  # also of what was kept
             self._kept, self._upto, self._forms = [], 0, CallForms()
-            entries = without_refused(entries)
+            self._refused = refused
+        entries = without_refused(entries) if refused else entries
         if (summary := last_summary(entries[self._upto :])) is not None:
             self._kept = [UserMessage((Text(SUMMARY_HEAD + summary.text),))]
             self._upto, self._forms = summary.upto, CallForms()

@@ -7,6 +7,7 @@ from agent_server.loop.model import (
     Entry,
     Image,
     Part,
+    PartialEntry,
     ReplyEntry,
     ResultEntry,
     Text,
@@ -39,9 +40,7 @@ def _without(
             else:
                 yield _without_images(entry, images[1]) if at < images[0] else entry
         elif isinstance(entry, ReplyEntry | ResultEntry) and entry.turn in turns:
-            yield WithheldEntry(
-                entry.turn, "turn", ""
-            )  # nothing is said, and the others keep their places
+            yield PartialEntry(entry.turn, "")  # says nothing; the others keep their places
         else:
             yield entry
 

@@ -19,6 +19,8 @@ _IMAGES: Final = re.compile(
     r"image|picture|photo|vision|visual|multi.?modal|modalit|media|base64|attachment|content.?type|content.?part",
     re.IGNORECASE,
 )
+_VARYING: Final = re.compile(r"[0-9a-fA-F-]{6,}|\d+")
+"""Ids of requests and the like, by which the same refusal differs each time."""
 _MESSAGE: Final = re.compile(r"messages?[.\[ ]{0,2}\d|\bcontent\.\d|contents\[\d", re.IGNORECASE)
 
 
@@ -56,4 +58,4 @@ def _ended_so(entries: Sequence[Entry], words: str, turn: TurnId) -> bool:
     """Whether the turn before ended with the same words."""
     ends = (e for e in reversed(entries) if isinstance(e, TurnEndEntry) and e.turn != turn)
     last = next(ends, None)
-    return last is not None and last.message == words
+    return last is not None and _VARYING.sub("#", last.message or "") == _VARYING.sub("#", words)

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from agent_server.context.compact import legal_cuts
-from agent_server.context.wire import SUMMARY_HEAD, messages
+from agent_server.context.wire import SUMMARY_HEAD, Projection, messages
 from agent_server.loop.model import (
     CallKey,
     Entry,
+    Image,
     Reply,
     ReplyEntry,
     ResultEntry,
@@ -19,6 +20,7 @@ from agent_server.loop.model import (
     TurnId,
     Usage,
     UserEntry,
+    WithheldEntry,
 )
 from agent_server.loop.ports import AssistantMessage, Message, ToolMessage, UserMessage
 
@@ -86,3 +88,17 @@ def test_no_cut_is_made_while_a_call_has_no_result():
     log: list[Entry] = [said("a"), replied(1, "{}", "{}"), gave(1, 0, "x"), said("b")]
     assert legal_cuts(log) == [1]
     assert legal_cuts([*log[:3], gave(1, 1, "y"), said("b")]) == [1, 4]
+
+
+def test_a_picture_that_was_refused_stays_left_out_after_a_compaction():
+    picture = UserEntry(T, (Text("look"), Image("image/png", "aGk=")))
+    log: list[Entry] = [said("a"), replied(1, text="b"), picture, WithheldEntry(T, "images", "no")]
+    log += [said("c"), replied(2, text="d")]
+    growing = Projection()
+    growing.of([*log, said("more")])
+    log += [said("more"), SummaryEntry(T, "in short", upto=2, generation=1), said("e")]
+
+    for sent in (growing.of(log), messages(log)):
+        parts = [part for m in sent if isinstance(m, UserMessage) for part in m.parts]
+        assert not any(isinstance(part, Image) for part in parts)
+        assert any(isinstance(p, Text) and "a picture was left out" in p.text for p in parts)
